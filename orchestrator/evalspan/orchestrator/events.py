@@ -1,0 +1,132 @@
+"""What a generation tells while it runs. The `text` of text and injection events, in order, is the whole text."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from evalspan.policies import ErrorCode
+
+__all__ = [
+    "Evaluated",
+    "Event",
+    "Failed",
+    "FinishReason",
+    "Finished",
+    "Injected",
+    "SpanOpened",
+    "Text",
+    "UnclosedSpan",
+    "Unverified",
+    "event_json",
+]
+
+FinishReason = Literal["eos", "length", "over_budget", "evaluation_error", "cancelled"]
+"""Why a generation ended.
+
+`eos`: the model ended it, or the grammar was complete. `length`: the token limit or the context is reached.
+`over_budget`: an error could not be injected within the policy's budget. `evaluation_error`: a span failed
+whose rule says `on_error = "stop"`. `cancelled`: the caller ended it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text that the model wrote, tags and expressions included; released once, never inside a character."""
+
+    event: ClassVar[str] = "text"
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SpanOpened:
+    """An open tag is complete. `position` is the byte in the text at which the tag starts."""
+
+    event: ClassVar[str] = "span_opened"
+    span: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """An expression has a value. `microseconds` is the time of the evaluation alone."""
+
+    event: ClassVar[str] = "evaluated"
+    span: str
+    evaluator: str
+    input: str
+    value: str
+    exact: bool
+    fuel: int | None
+    microseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An expression has no value. `offset` is a byte offset into the expression."""
+
+    event: ClassVar[str] = "error"
+    span: str
+    evaluator: str
+    input: str
+    code: ErrorCode
+    message: str
+    offset: int
+    fuel: int | None
+    microseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A block that was forced into the sequence and that the model has read.
+
+    `tokens` are its ids where the backend shows them; `milliseconds` is the time to decode them.
+    """
+
+    event: ClassVar[str] = "injected"
+    span: str
+    text: str
+    tokens: tuple[int, ...]
+    milliseconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Unverified:
+    """The model wrote a tag of the engine itself; possible only where no mask is in force."""
+
+    event: ClassVar[str] = "unverified"
+    tag: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnclosedSpan:
+    """The generation ended inside a span, which was therefore not evaluated."""
+
+    event: ClassVar[str] = "unclosed_span"
+    span: str
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The end. `sampled_tokens` and `forced_tokens` add up to the length of the output in tokens."""
+
+    event: ClassVar[str] = "finished"
+    reason: FinishReason
+    text: str
+    prompt_tokens: int
+    sampled_tokens: int
+    forced_tokens: int
+
+
+Event = Text | SpanOpened | Evaluated | Failed | Injected | Unverified | UnclosedSpan | Finished
+"""Any event of a generation."""
+
+
+def event_json(event: Event) -> str:
+    """The event as one line of JSON, its kind under `event` first."""
+    fields: dict[str, Any] = {"event": event.event, **dataclasses.asdict(event)}
+    return json.dumps(fields, ensure_ascii=False, allow_nan=False)

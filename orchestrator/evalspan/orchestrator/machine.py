@@ -1,0 +1,317 @@
+"""The span machine: what the tokens of one sequence mean, and what must happen next.
+
+Pure: no input or output, no clock, no randomness, no backend. It is a function of its plan and of the tokens
+it is given; the driver runs it beside llama.cpp, and a plugin inside another engine's process can run the same.
+It works on bytes, so a tag may arrive in any split of tokens, and reads each byte once.
+"""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from evalspan.evaluators import Failure, Outcome
+from evalspan.orchestrator.backend import Tokenizer
+from evalspan.orchestrator.encoding import encode_forced
+from evalspan.orchestrator.errors import DecodeError, TokenizerError
+from evalspan.orchestrator.events import (
+    Evaluated,
+    Event,
+    Failed,
+    FinishReason,
+    SpanOpened,
+    Text,
+    UnclosedSpan,
+    Unverified,
+)
+from evalspan.orchestrator.matcher import Mask, Matcher
+from evalspan.orchestrator.tags import TagAutomaton
+from evalspan.policies import Channel, ErrorCode, Fence, Registry, SpanRule
+
+__all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "SpanPlan", "Stop"]
+
+Evaluate = Callable[[SpanRule, bytes], tuple[Outcome, float]]
+"""Evaluates the content of a span: the outcome, and the microseconds it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A block to inject: its span's name, its text, and its tokens (none where the machine has no tokenizer)."""
+
+    span: str
+    text: str
+    tokens: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Continue:
+    """Feed the token; sample the next one under `SpanMachine.mask()`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Force:
+    """Feed `tokens`, all in one step. They follow the token, or replace it where `replaces_token` is set."""
+
+    block: Block
+    tokens: tuple[int, ...]
+    replaces_token: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """The generation is over."""
+
+    reason: FinishReason
+
+
+Action = Continue | Force | Stop
+"""What must happen next."""
+
+
+class SpanPlan:
+    """A registry prepared for the machine; shared by all sequences."""
+
+    def __init__(self, registry: Registry, *, evaluate_spans: bool = True) -> None:
+        self.registry = registry
+        self.evaluate_spans = evaluate_spans
+        self.automaton = TagAutomaton(tag.encode() for tag in registry.tags)
+        self.opens = {rule.open.encode(): rule for rule in registry.spans}
+        self.channels = {channel.open.encode(): channel for channel in registry.channels}
+        self.results = {
+            tag.encode()
+            for rule in registry.spans
+            for tag in (rule.result.open, rule.result.close, rule.error.open, rule.error.close)
+        }
+
+
+class SpanMachine:
+    """The state of one sequence. `drain()` after each `advance` for its events."""
+
+    def __init__(
+        self,
+        plan: SpanPlan,
+        evaluate: Evaluate,
+        *,
+        max_tokens: int,
+        tokenizer: Tokenizer | None,
+        matcher: Matcher | None = None,
+        required: Sequence[str] = (),
+    ) -> None:
+        self._plan = plan
+        self._evaluate = evaluate
+        self._max_tokens = max_tokens
+        self._tokenizer = tokenizer
+        self._matcher = matcher
+        self._missing = list(required)
+        self._limits = plan.registry.limits
+
+        self.text = bytearray()
+        self.output: list[str] = []
+        """The text as characters, as released; joined, it is the text of all events."""
+        self.sampled = 0
+        self.forced = 0
+        self.spans = 0
+        self._events: list[Event] = []
+        self._state = 0
+        self._released = 0
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rule: SpanRule | None = None
+        self._content_start = 0
+        self._channel: Channel | None = None
+
+    @property
+    def remaining(self) -> int:
+        """How many tokens, sampled or forced, may still come."""
+        return self._max_tokens - self.sampled - self.forced
+
+    def drain(self) -> list[Event]:
+        """The events since the last call."""
+        events, self._events = self._events, []
+        return events
+
+    def mask(self) -> Mask | None:
+        """The tokens that may come next; None allows all.
+
+        Raises:
+            DecodeError: the grammar allows none.
+        """
+        if self._matcher is None:
+            return None
+        key = None
+        if self._rule is None and self._channel is None:
+            key = (self._state, _open_character(self.text), len(self._missing))
+        allowed = self._matcher.mask(key)
+        if key is None and not allowed.any():
+            raise DecodeError("the grammar allows no token", f"after {bytes(self.text[-80:])!r}")
+        return allowed
+
+    def advance(self, token: int) -> Action:
+        """Take a sampled token.
+
+        Raises:
+            DecodeError: the grammar does not allow it.
+        """
+        if self._tokenizer is None:
+            raise ValueError("a machine without a tokenizer reads bytes only")
+        if self._matcher is not None:
+            self._matcher.consume(token)
+        if token in self._tokenizer.eos_ids:
+            self.sampled += 1
+            return self.stop("eos")
+        return self.advance_bytes(self._tokenizer.pieces[token])
+
+    def advance_bytes(self, data: bytes) -> Action:
+        """Take the bytes of one sampled token. What follows a close tag in them is dropped."""
+        self.sampled += 1
+        start = len(self.text)
+        used = 0
+        while used < len(data):
+            self._state, end, tag = self._plan.automaton.scan(self._state, data, used)
+            self.text += data[used:end]
+            used = end
+            if tag >= 0 and self._meet(self._plan.automaton.tags[tag]):
+                self._release()
+                return self._close(self.text[start:], replaces=used < len(data))
+        self._release()
+        if self.remaining <= 0:
+            return self.stop("length")
+        return Continue()
+
+    def stop(self, reason: FinishReason) -> Stop:
+        """End the sequence: text that was held back is released, and an open span is reported, not evaluated."""
+        self._state = 0
+        self._release(final=True)
+        if self._rule is not None:
+            content = bytes(self.text[self._content_start :]).decode("utf-8", "replace")
+            self._events.append(UnclosedSpan(self._rule.name, content))
+            self._rule = None
+        return Stop(reason)
+
+    def _meet(self, tag: bytes) -> bool:
+        """Take note of a tag that has just ended; true if it closes a span that is to be evaluated."""
+        start = len(self.text) - len(tag)
+        if self._rule is not None:
+            if tag == self._rule.close.encode():
+                if self._plan.evaluate_spans:
+                    return True
+                self._rule = None
+        elif self._channel is not None and tag == self._channel.close.encode():
+            self._channel = None
+        elif self._channel is None and tag in self._plan.channels:
+            self._channel = self._plan.channels[tag]
+        elif tag in self._plan.opens and (self._channel is None or self._channel.spans):
+            self._release(upto=start)
+            self._rule = self._plan.opens[tag]
+            self._content_start = len(self.text)
+            self._events.append(SpanOpened(self._rule.name, start))
+        if tag in self._plan.results:
+            self._release(upto=start)
+            self._events.append(Unverified(tag.decode(), start))
+        return False
+
+    def _close(self, piece: bytearray, *, replaces: bool) -> Action:
+        """Evaluate the span that has just closed; `piece` are the bytes of the last token up to its end."""
+        rule, self._rule = self._rule, None
+        if rule is None:
+            raise ValueError("no span is open")
+        if replaces and self._matcher is not None:
+            raise DecodeError("a token ran past a close tag under a mask", f"after {bytes(self.text[-80:])!r}")
+        close = len(self.text) - len(rule.close.encode())
+        content = bytes(self.text[self._content_start : close])
+        self.spans += 1
+        if rule.name in self._missing:
+            self._missing.remove(rule.name)
+        kept: list[int] = []
+        if replaces and self._tokenizer is not None:
+            kept = encode_forced(self._tokenizer, bytes(piece), bytes(self.text[: -len(piece)][-16:]))
+            self.sampled += len(kept) - 1
+        outcome, microseconds = self._outcome(rule, content)
+        block = self._block(rule, outcome)
+        if isinstance(block, Failure):
+            outcome, block = block, self._block(rule, block)
+        self._report(rule, content, outcome, microseconds)
+        if isinstance(outcome, Failure) and rule.on_error == "stop":
+            return self.stop("evaluation_error")
+        if isinstance(block, Failure):
+            return self.stop("over_budget")
+        size = len(block.tokens)
+        if size > self.remaining:
+            return self.stop("length")
+        self.forced += size
+        if self._matcher is not None:
+            self._matcher.inject(block.tokens)
+        self.text += block.text.encode()
+        self.output.append(block.text)
+        self._released = len(self.text)
+        return Force(block, (*kept, *block.tokens), replaces)
+
+    def _outcome(self, rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
+        if self.spans > self._limits.max_spans:
+            message = f"the generation has had its {self._limits.max_spans} spans"
+            return Failure(ErrorCode.OVER_BUDGET, message), 0.0
+        return self._evaluate(rule, content)
+
+    def _block(self, rule: SpanRule, outcome: Outcome) -> Block | Failure:
+        """The block for an outcome, or why it cannot be injected."""
+        fence: Fence = rule.result
+        if isinstance(outcome, Failure):
+            fence = rule.error
+            body = f"{outcome.code}: {outcome.message}" if outcome.message else str(outcome.code)
+        else:
+            body = outcome.text
+        text = f"{fence.open}{body}{fence.close}"
+        if self._tokenizer is None:
+            return Block(rule.name, text, ())
+        try:
+            tokens = encode_forced(self._tokenizer, text.encode(), rule.close.encode())
+        except TokenizerError:
+            if isinstance(outcome, Failure):
+                # Only the quoted piece can be at fault; the code alone says enough.
+                return self._block(rule, Failure(outcome.code, "")) if outcome.message else outcome
+            return Failure(ErrorCode.REFUSED, "the result does not survive the tokenizer", fuel=outcome.fuel)
+        if self.forced + len(tokens) > self._limits.max_injected_tokens:
+            limit = self._limits.max_injected_tokens
+            return Failure(ErrorCode.OVER_BUDGET, f"the generation has had its {limit} injected tokens")
+        return Block(rule.name, text, tuple(tokens))
+
+    def _report(self, rule: SpanRule, content: bytes, outcome: Outcome, microseconds: float) -> None:
+        text = content.decode("utf-8", "replace")
+        if isinstance(outcome, Failure):
+            self._events.append(
+                Failed(
+                    rule.name,
+                    rule.evaluator,
+                    text,
+                    outcome.code,
+                    outcome.message,
+                    outcome.offset,
+                    outcome.fuel,
+                    microseconds,
+                )
+            )
+        else:
+            self._events.append(
+                Evaluated(rule.name, rule.evaluator, text, outcome.text, outcome.exact, outcome.fuel, microseconds)
+            )
+
+    def _release(self, upto: int | None = None, *, final: bool = False) -> None:
+        """Release text that cannot become a tag any more; a character that is not complete is kept too."""
+        end = len(self.text) - self._plan.automaton.depth[self._state] if upto is None else upto
+        released = self._decoder.decode(bytes(self.text[self._released : end]), final)
+        self._released = max(end, self._released)
+        if released:
+            self.output.append(released)
+            self._events.append(Text(released))
+
+
+def _open_character(text: bytearray) -> bytes:
+    """The bytes of the UTF-8 character that the text ends inside of; `b""` where it ends between characters."""
+    for back in range(1, min(3, len(text)) + 1):
+        byte = text[-back]
+        if byte >= 0xC0:
+            width = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return bytes(text[-back:]) if back < width else b""
+        if byte < 0x80:
+            return b""
+    return b""
