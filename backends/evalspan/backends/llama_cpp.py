@@ -10,6 +10,7 @@ import ctypes
 import importlib.util
 import os
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -37,9 +38,6 @@ class LlamaCppBackend:
         lib = _library()
         self.model = str(path)
         self._lib = lib
-        self._quiet = lib.llama_log_callback(lambda level, text, data: None)
-        lib.llama_log_set(self._quiet, ctypes.c_void_p(0))
-        lib.llama_backend_init()
         self._model = lib.llama_model_load_from_file(str(path).encode(), lib.llama_model_default_params())
         if not self._model:
             raise ModelError(f"{path}: llama.cpp cannot load it: the file is damaged or of an unknown architecture")
@@ -129,14 +127,30 @@ class LlamaSteps:
         self._lib.llama_free(self._context)
 
 
+@cache
 def _library() -> Any:
+    """llama.cpp, silenced. Its log callback belongs to the process, so it must live as long."""
     try:
         from llama_cpp import llama_cpp
     except ImportError as error:
         raise BackendError(
             f"backend 'llama_cpp' needs llama-cpp-python ({error}): pip install 'evalspan[llama]'"
         ) from None
-    return llama_cpp
+    silent = llama_cpp.llama_log_callback(lambda level, text, data: None)
+    llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
+    llama_cpp.llama_backend_init()
+    return _Library(llama_cpp, silent)
+
+
+class _Library:
+    """The module of C functions, and the callback that C holds on to."""
+
+    def __init__(self, functions: Any, callback: Any) -> None:
+        self._functions = functions
+        self._callback = callback
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._functions, name)
 
 
 def _model_path(model: str | None) -> Path:

@@ -140,10 +140,10 @@ class ScriptedRequests:
                 self._position += len(chunk)
                 left -= len(chunk)
                 yield Chunk(b"".join(self._pieces[token] for token in chunk), chunk)
-            yield Chunk(end="eos" if left > 0 else "length")
         except GeneratorExit:
             self.cancelled += 1
             raise
+        yield Chunk(end="eos" if left > 0 else "length")
 
 
 class ScriptedBackend:

@@ -10,9 +10,9 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Self
 
-from evalspan.evaluators import Evaluators, Failure, Outcome
+from evalspan.evaluators import Evaluators, Failure, Outcome, RuntimeName
 from evalspan.orchestrator.backend import (
     Backend,
     BackendOptions,
@@ -64,11 +64,12 @@ class Driver:
         backend: Backend,
         registry: Registry | None = None,
         *,
-        runtime: Literal["wasm", "in_process", "subprocess"] = "wasm",
+        runtime: RuntimeName = "wasm",
     ) -> None:
         self.backend = backend
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
+        self.evaluators.open()
         self._plans = {evaluate: SpanPlan(self.registry, evaluate_spans=evaluate) for evaluate in (True, False)}
         self._vocabulary: Vocabulary | None = None
         self._grammars: dict[str, CompiledGrammar] = {}
@@ -81,6 +82,7 @@ class Driver:
         model: str | None = None,
         registry: Registry | None = None,
         context_tokens: int | None = None,
+        runtime: RuntimeName = "wasm",
     ) -> Self:
         """A driver on a backend that it loads by name.
 
@@ -89,7 +91,7 @@ class Driver:
             ModelError: the model is missing or cannot be read.
         """
         options = BackendOptions(model=model, context_tokens=context_tokens)
-        return cls(backend_class(backend)(options), registry)
+        return cls(backend_class(backend)(options), registry, runtime=runtime)
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +108,7 @@ class Driver:
         self,
         prompt: Prompt,
         *,
-        mode: Mode = "grammar-eval",
+        mode: Mode | None = None,
         grammar: FreeText | Sentence | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
@@ -122,7 +124,7 @@ class Driver:
         self,
         prompt: Prompt,
         *,
-        mode: Mode = "grammar-eval",
+        mode: Mode | None = None,
         grammar: FreeText | Sentence | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
@@ -130,7 +132,8 @@ class Driver:
         """Yield the events of a generation as they happen; the last one is `Finished`.
 
         Closing the iterator cancels the generation and frees its place in the engine. `max_tokens` counts sampled
-        and forced tokens; `grammar` is free text with spans by default. Errors in the request are raised at once,
+        and forced tokens; `grammar` is free text with spans by default; `mode` is `grammar-eval` where the engine can
+        be masked, else `no-grammar`. Errors in the request are raised at once,
         not at the first event.
 
         Raises:
@@ -139,11 +142,12 @@ class Driver:
             GrammarError: the grammar does not compile.
             DecodeError: from the iterator, where decoding cannot go on.
         """
+        engine = self.backend.engine
+        mode = mode or ("grammar-eval" if isinstance(engine, StepEngine) else "no-grammar")
         if mode not in MODES:
             raise RequestError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
         if max_tokens < 1:
             raise RequestError(f"max_tokens must be 1 or more, got {max_tokens}")
-        engine = self.backend.engine
         masked = mode != "no-grammar"
         if masked and not isinstance(engine, StepEngine):
             raise RequestError(
@@ -238,7 +242,8 @@ class Driver:
         text = spell(self.backend.tokenizer, prompt)
         stops = sorted({rule.close for rule in self.registry.spans})
         while True:
-            request = CompletionRequest(history, text + machine.text, machine.remaining, sampling, stops)
+            # A copy: an engine may keep its request, and even extend the list.
+            request = CompletionRequest(tuple(history), bytes(text + machine.text), machine.remaining, sampling, stops)
             action: Action = Continue()
             with closing(engine.complete(request)) as completion:
                 for chunk in completion:

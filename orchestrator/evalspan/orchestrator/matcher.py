@@ -20,6 +20,8 @@ Mask = NDArray[np.bool_]
 
 _MEMO_SIZE = 256  # masks; a tag of ten bytes needs about ten, times the states inside a UTF-8 character
 
+_MAX_PIECE_BYTES = 1024  # llguidance's trie counts a depth in ten bits and panics beyond; real tokens have some 128
+
 
 class Vocabulary:
     """A tokenizer as llguidance sees it, with one token more, MARK, that the model does not have.
@@ -28,6 +30,11 @@ class Vocabulary:
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
+        longest = max(map(len, tokenizer.pieces))
+        if longest > _MAX_PIECE_BYTES:
+            raise GrammarError(
+                f"the vocabulary has a token of {longest} bytes; the grammar engine takes {_MAX_PIECE_BYTES}"
+            )
         self.size = len(tokenizer.pieces)
         self.mark = self.size
         self.ll_tokenizer = llguidance.LLTokenizer(

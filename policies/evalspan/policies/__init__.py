@@ -2,7 +2,7 @@
 
 from evalspan.policies.errors import ErrorCode, EvalspanError
 from evalspan.policies.limits import Limits, Tightening
-from evalspan.policies.models import BUILTINS, Channel, EvaluatorEntry, Fence, ResultFence, SpanRule
+from evalspan.policies.models import BUILTINS, Channel, EvaluatorEntry, Example, Fence, ResultFence, SpanRule
 from evalspan.policies.patterns import LinearPattern, PatternError
 from evalspan.policies.registry import Registry, RegistryError
 from evalspan.policies.result import ResultPolicy, quote_piece
@@ -13,6 +13,7 @@ __all__ = [
     "ErrorCode",
     "EvalspanError",
     "EvaluatorEntry",
+    "Example",
     "Fence",
     "Limits",
     "LinearPattern",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evalspan.policies.limits import Limits, Tightening
 
-__all__ = ["BUILTINS", "Channel", "EvaluatorEntry", "Fence", "Policies", "ResultFence", "SpanRule", "Tag"]
+__all__ = ["BUILTINS", "Channel", "EvaluatorEntry", "Example", "Fence", "Policies", "ResultFence", "SpanRule", "Tag"]
 
 BUILTINS = ("arithmetic/1",)
 """The operator specifications that ship as modules."""
@@ -51,6 +51,13 @@ class EvaluatorEntry(_Table):
     description: str = ""
 
 
+class Example(_Table):
+    """A worked example for a model: in `answer` the span stands without its result, `{result}` for its value."""
+
+    question: str
+    answer: str
+
+
 class SpanRule(_Table):
     """What opens a span, what may stand in it, who evaluates it, and how the answer is fenced."""
 
@@ -64,10 +71,12 @@ class SpanRule(_Table):
     error: Fence = Fence(open="<result_error>", close="</result_error>")
     on_error: Literal["inject", "stop"] = "inject"
     policy: Tightening = Tightening()
-    examples: tuple[str, ...] = ()
-    """Worked expressions, shown to a model that is taught to use the span."""
     description: str = ""
-    """When to use the span, in a few words, for the same purpose."""
+    """What the span is for, in a few words; a model that is taught to use it reads them."""
+    syntax: str = ""
+    """How expressions are written, for the same reader."""
+    examples: tuple[Example, ...] = Field(default=(), alias="example")
+    """Worked examples, for the same reader."""
 
     @property
     def tags(self) -> tuple[str, ...]:

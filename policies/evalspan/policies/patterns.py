@@ -46,9 +46,7 @@ class LinearPattern:
         if self._matcher.is_error():
             lines = self._matcher.get_error().strip().splitlines()
             cause = next((line for line in lines if line.startswith("error: ")), lines[0])
-            raise PatternError(
-                f"{pattern!r} is not a linear-time regular expression: {cause.removeprefix('error: ')}"
-            )
+            raise PatternError(f"{pattern!r} is not a linear-time regular expression: {cause.removeprefix('error: ')}")
 
     def matches(self, text: bytes) -> bool:
         """Whether the whole of `text` matches."""

@@ -149,8 +149,7 @@ class Registry(BaseModel):
         if rule is None:
             return limits
         tighter = {
-            name: min(value, getattr(limits, name))
-            for name, value in rule.policy.model_dump(exclude_none=True).items()
+            name: min(value, getattr(limits, name)) for name, value in rule.policy.model_dump(exclude_none=True).items()
         }
         return limits.model_copy(update=tighter)
 

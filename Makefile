@@ -1,0 +1,45 @@
+# `make demo` and `make test` do everything on a fresh machine; the first run builds llama.cpp, which takes minutes.
+PYTHON ?= python3
+BIN := .venv/bin
+ARGS ?=
+
+.PHONY: help setup demo test long lint format guests verify-guests differential benchmarks clean
+
+help: ## show this list
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
+
+setup: ## create .venv and install everything (done by the other targets)
+	@command -v $(PYTHON) >/dev/null || { echo "evalspan needs Python 3.11 or newer and found no $(PYTHON)." \
+	  "Install it (Debian: apt-get install python3 python3-venv) or name one: make PYTHON=/path/to/python3 demo"; exit 1; }
+	@$(PYTHON) scripts/setup.py
+
+demo: setup ## a real model counts the items in a box, first alone, then with an exact span
+	@$(BIN)/evalspan demo $(ARGS)
+
+test: setup ## the tests
+	@$(BIN)/python -m pytest -m "not long" $(ARGS)
+
+long: setup ## the long tests: real model, many samples
+	@$(BIN)/python -m pytest -m long $(ARGS)
+
+lint: setup ## ruff, mypy, pyright, and the comparison of the lists that must agree
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy policies/evalspan evaluators_wasm/evalspan orchestrator/evalspan backends/evalspan conformance/evalspan
+	@$(BIN)/pyright
+
+format: setup ## let ruff write the layout
+	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format
+
+guests: setup ## rebuild the WebAssembly modules and record their digests
+	@$(BIN)/python scripts/guests.py build
+
+verify-guests: setup ## rebuild the modules and compare them with the committed ones
+	@$(BIN)/python scripts/guests.py verify
+
+benchmarks: setup ## what the README's figures are measured with
+	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
+
+clean: ## remove the environment and what tools left behind
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis evaluators_wasm/guest/target

@@ -1,0 +1,59 @@
+"""The engine's configuration: what modules may use, and how their memory is laid out.
+
+wasmtime ends the process on some combinations of proposals, so the configuration is built here and nowhere
+else, and a test proves it in a process of its own.
+"""
+
+from __future__ import annotations
+
+import wasmtime
+
+__all__ = ["PROPOSALS_OFF", "new_config"]
+
+PROPOSALS_OFF = (
+    "threads",
+    "tail_call",
+    "simd",
+    "relaxed_simd",
+    "multi_memory",
+    "memory64",
+    "exceptions",
+    "gc",
+    "function_references",
+    "wide_arithmetic",
+    "custom_page_sizes",
+    "stack_switching",
+    "component_model",
+)
+"""Proposals that no compiler needs by default: each would be attack surface, and some are not deterministic.
+
+Bulk memory, multi-value and reference types (to functions) stay on: compilers emit them, and they are
+deterministic. Order matters to nobody: the configuration is checked as a whole when the engine is built.
+"""
+
+
+def new_config(max_stack_bytes: int, memory_bytes: int) -> wasmtime.Config:
+    """A fresh configuration; an engine consumes it.
+
+    `max_stack_bytes` is the native stack that guest frames may use; the caller's thread must have more.
+    `memory_bytes` is the most that a memory may grow to under any limit.
+    """
+    config = wasmtime.Config()
+    for proposal in PROPOSALS_OFF:
+        # A release that lacks the switch lacks the proposal.
+        if hasattr(type(config), f"wasm_{proposal}"):
+            setattr(config, f"wasm_{proposal}", False)
+    config.shared_memory = False
+    config.gc_support = False  # host references have no use without imports, and need a heap of their own
+    config.cranelift_nan_canonicalization = True  # the bits of a NaN would differ between machines
+    config.consume_fuel = True
+    config.epoch_interruption = True
+    config.max_wasm_stack = max_stack_bytes
+    config.parallel_compilation = False  # its thread pool does not survive a fork: a child would hang
+    # Address space is reserved for what the limits allow, where the default of 4 GiB for each memory would fail
+    # under `ulimit -v`. Without guard pages every access is checked in code.
+    config.memory_reservation = memory_bytes
+    config.memory_reservation_for_growth = 0
+    config.memory_guard_size = 0
+    config.memory_may_move = False
+    return config

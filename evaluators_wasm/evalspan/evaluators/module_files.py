@@ -1,0 +1,130 @@
+"""Module files: read once, measured, digested and outlined, before any engine sees them."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from evalspan.evaluators.binary import CODE, MEMORY_SECTION, START, TABLE, FormatError, minimums, sections
+from evalspan.evaluators.errors import EvaluatorUnavailable, ModuleRefused
+from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES
+from evalspan.evaluators.manifest import Manifest, ManifestError, read_manifest
+from evalspan.policies import EvaluatorEntry, Registry
+
+__all__ = ["MAX_CODE_BYTES", "MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file"]
+
+MAX_MODULE_BYTES = 4 * 1024 * 1024
+"""A Rust module with its debug names takes 2 MB; those sections cost nothing to load."""
+
+MAX_CODE_BYTES = 512 * 1024
+"""Code is what costs time to load: about 1 s for this much."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleFile:
+    """A module whose file is in order. `audited` modules ship with evalspan and have the digest it knows."""
+
+    name: str
+    code: bytes
+    digest: str
+    manifest: Manifest
+    audited: bool
+    memory_pages: int = 0
+    """Pages of memory that it starts with."""
+
+
+def check_file(name: str, code: bytes, *, pin: str | None = None, audited: bool = False) -> ModuleFile:
+    """Check what can be known of a module's bytes without an engine.
+
+    Raises:
+        ModuleRefused: with the checks `size`, `digest`, `format`, `start`, `tables` and `manifest`.
+    """
+    if len(code) > MAX_MODULE_BYTES:
+        raise ModuleRefused(name, "size", f"has {len(code)} bytes, the limit is {MAX_MODULE_BYTES}")
+    digest = hashlib.sha256(code).hexdigest()
+    if pin is not None and pin != digest:
+        raise ModuleRefused(name, "digest", f"has SHA-256 {digest}, the registry pins {pin}")
+    pages = 0
+    tables: list[int] = []
+    try:
+        outline = list(sections(code))
+        for section in outline:
+            if section.number == TABLE:
+                tables += minimums(code, section)
+            elif section.number == MEMORY_SECTION:
+                pages = max([pages, *minimums(code, section)])
+    except FormatError as error:
+        raise ModuleRefused(name, "format", str(error)) from None
+    for section in outline:
+        if section.number == START:
+            raise ModuleRefused(name, "start", "has a start function; nothing may run before an evaluation")
+        if section.number == CODE and section.end - section.start > MAX_CODE_BYTES:
+            raise ModuleRefused(
+                name,
+                "size",
+                f"has {section.end - section.start} bytes of code, the limit is {MAX_CODE_BYTES}",
+            )
+    if len(tables) > MAX_TABLES:
+        raise ModuleRefused(name, "tables", f"has {len(tables)} tables, the limit is {MAX_TABLES}")
+    if max(tables, default=0) > MAX_TABLE_ELEMENTS:
+        raise ModuleRefused(name, "tables", f"has a table of {max(tables)} elements, the limit is {MAX_TABLE_ELEMENTS}")
+    try:
+        manifest = read_manifest(code)
+    except ManifestError as error:
+        raise ModuleRefused(name, "manifest", str(error)) from None
+    return ModuleFile(name, code, digest, manifest, audited, pages)
+
+
+class ModuleFiles:
+    """The module files of a registry, each read once. Safe to share between threads."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self._lock = threading.Lock()
+        self._files: dict[str, ModuleFile] = {}
+
+    def get(self, entry: EvaluatorEntry) -> ModuleFile:
+        """The checked file of an evaluator.
+
+        Raises:
+            ModuleRefused: it cannot be read, or fails a check.
+            EvaluatorUnavailable: a built-in whose module is not installed.
+        """
+        with self._lock:
+            file = self._files.get(entry.name)
+            if file is None:
+                file = self._files[entry.name] = self._read(entry)
+            return file
+
+    def _read(self, entry: EvaluatorEntry) -> ModuleFile:
+        if entry.builtin is not None:
+            return _read_builtin(entry, entry.builtin)
+        path = self._registry.module_path(entry)
+        return check_file(entry.name, _read_bounded(entry.name, path), pin=entry.sha256)
+
+
+def _read_bounded(name: str, path: Path) -> bytes:
+    """The file's bytes, one more than the limit at most: a device or a growing file must not fill memory."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_MODULE_BYTES + 1)
+    except OSError as error:
+        raise ModuleRefused(name, "file", f"{path} cannot be read: {error.strerror}") from None
+
+
+def _read_builtin(entry: EvaluatorEntry, spec: str) -> ModuleFile:
+    folder = resources.files("evalspan.evaluators").joinpath("modules")
+    base = spec.partition("/")[0]
+    try:
+        code = folder.joinpath(f"{base}.wasm").read_bytes()
+    except OSError:
+        raise EvaluatorUnavailable(
+            entry.name, f"the module of {spec} is not installed: the package is incomplete"
+        ) from None
+    file = check_file(entry.name, code, pin=entry.sha256, audited=True)
+    if file.manifest.spec != spec:
+        raise ModuleRefused(entry.name, "manifest", f"is of {file.manifest.spec}, not of {spec}")
+    return file

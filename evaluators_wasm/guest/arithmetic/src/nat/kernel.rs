@@ -1,0 +1,146 @@
+//! The inner loops, over limbs. Their cost is the cost of everything large.
+
+use super::LIMB_BITS;
+
+/// The low limb of a word.
+fn low(word: u64) -> u32 {
+    word as u32
+}
+
+/// `acc += other`, `other` not longer; returns the carry.
+pub fn add(acc: &mut [u32], other: &[u32]) -> u32 {
+    let (head, tail) = acc.split_at_mut(other.len());
+    let mut carry = 0_u64;
+    for (limb, add) in head.iter_mut().zip(other) {
+        carry += u64::from(*limb) + u64::from(*add);
+        *limb = low(carry);
+        carry >>= LIMB_BITS;
+    }
+    for limb in tail {
+        if carry == 0 {
+            break;
+        }
+        carry += u64::from(*limb);
+        *limb = low(carry);
+        carry >>= LIMB_BITS;
+    }
+    low(carry)
+}
+
+/// `acc -= other`, `other` not longer; returns the borrow, 0 or 1.
+pub fn sub(acc: &mut [u32], other: &[u32]) -> u32 {
+    let (head, tail) = acc.split_at_mut(other.len());
+    // 0 or -1, and the difference below it: two limbs never leave i64.
+    let mut borrow = 0_i64;
+    for (limb, take) in head.iter_mut().zip(other) {
+        borrow += i64::from(*limb) - i64::from(*take);
+        *limb = low(borrow as u64);
+        borrow >>= LIMB_BITS;
+    }
+    for limb in tail {
+        if borrow == 0 {
+            break;
+        }
+        borrow += i64::from(*limb);
+        *limb = low(borrow as u64);
+        borrow >>= LIMB_BITS;
+    }
+    u32::from(borrow != 0)
+}
+
+/// `limbs = limbs * factor + carry`; returns the limb that runs over.
+pub fn mul_small(limbs: &mut [u32], factor: u32, carry: u32) -> u32 {
+    let factor = u64::from(factor);
+    let mut carry = u64::from(carry);
+    for limb in limbs {
+        carry += u64::from(*limb) * factor;
+        *limb = low(carry);
+        carry >>= LIMB_BITS;
+    }
+    low(carry)
+}
+
+/// `acc += limbs * factor` over equal lengths; returns the limb that runs over.
+pub fn mul_add(acc: &mut [u32], limbs: &[u32], factor: u32) -> u32 {
+    let factor = u64::from(factor);
+    let mut carry = 0_u64;
+    for (sum, limb) in acc.iter_mut().zip(limbs) {
+        carry += u64::from(*limb) * factor + u64::from(*sum);
+        *sum = low(carry);
+        carry >>= LIMB_BITS;
+    }
+    low(carry)
+}
+
+/// `acc -= limbs * factor` over equal lengths; returns the limb still to be taken above.
+pub fn mul_sub(acc: &mut [u32], limbs: &[u32], factor: u32) -> u32 {
+    let factor = u64::from(factor);
+    // What is still to be taken: a product's high limb plus a borrow, which never leave 32 bits.
+    let mut owed = 0_u64;
+    for (limb, take) in acc.iter_mut().zip(limbs) {
+        owed += u64::from(*take) * factor;
+        let have = u64::from(*limb);
+        let part = owed & u64::from(u32::MAX);
+        *limb = low(have.wrapping_sub(part));
+        owed = (owed >> LIMB_BITS) + u64::from(have < part);
+    }
+    low(owed)
+}
+
+/// `limbs /= divisor`, with a remainder from above; returns the remainder.
+pub fn div_small(limbs: &mut [u32], divisor: u32) -> u32 {
+    let divisor = u64::from(divisor);
+    let mut rest = 0_u64;
+    for limb in limbs.iter_mut().rev() {
+        let part = rest << LIMB_BITS | u64::from(*limb);
+        *limb = low(part / divisor);
+        rest = part % divisor;
+    }
+    low(rest)
+}
+
+/// The remainder of a division by one limb.
+pub fn rem_small(limbs: &[u32], divisor: u32) -> u32 {
+    let divisor = u64::from(divisor);
+    let mut rest = 0_u64;
+    for limb in limbs.iter().rev() {
+        rest = (rest << LIMB_BITS | u64::from(*limb)) % divisor;
+    }
+    low(rest)
+}
+
+/// `limbs <<= bits`, 1 to 31; returns the bits that run over.
+pub fn shl(limbs: &mut [u32], bits: u32) -> u32 {
+    let mut carry = 0;
+    for limb in limbs {
+        let above = *limb >> (LIMB_BITS - bits);
+        *limb = *limb << bits | carry;
+        carry = above;
+    }
+    carry
+}
+
+/// `limbs >>= bits`, 1 to 31.
+pub fn shr(limbs: &mut [u32], bits: u32) {
+    let mut carry = 0;
+    for limb in limbs.iter_mut().rev() {
+        let below = *limb << (LIMB_BITS - bits);
+        *limb = *limb >> bits | carry;
+        carry = below;
+    }
+}
+
+/// `(x, y) = (a*x - b*y, d*y - c*x)` over equal lengths, where both are known to be natural numbers not longer
+/// than before. The factors are below 2^31 in magnitude, so that no step leaves i64.
+pub fn combine(x: &mut [u32], y: &mut [u32], [a, b, c, d]: [i64; 4]) {
+    let (mut x_carry, mut y_carry) = (0_i64, 0_i64);
+    for (x, y) in x.iter_mut().zip(y) {
+        let (x_limb, y_limb) = (i64::from(*x), i64::from(*y));
+        x_carry += a * x_limb - b * y_limb;
+        *x = low(x_carry as u64);
+        x_carry >>= LIMB_BITS;
+        y_carry += d * y_limb - c * x_limb;
+        *y = low(y_carry as u64);
+        y_carry >>= LIMB_BITS;
+    }
+}

@@ -1,0 +1,184 @@
+//! Exact rational numbers, always in lowest terms.
+
+mod compare;
+mod operate;
+mod power;
+mod root;
+mod round;
+
+use alloc::boxed::Box;
+
+use crate::nat::{gcd_words, Nat};
+
+pub use round::Rounding;
+
+/// A rational number: two words wherever they hold it, else two natural numbers. Each value has one form.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Rational {
+    /// Numerator, above `i64::MIN`, and denominator, above 0.
+    Small {
+        /// The numerator.
+        num: i64,
+        /// The denominator.
+        den: i64,
+    },
+    /// A value of which one side needs more. Boxed, so that the small ones are quick to move.
+    Big(Box<Fraction>),
+}
+
+/// Sign, numerator and denominator.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Fraction {
+    /// Whether the value is below 0.
+    pub negative: bool,
+    /// The magnitude of the numerator.
+    pub num: Nat,
+    /// The denominator, not 0.
+    pub den: Nat,
+}
+
+/// A word as a numerator or denominator of a small value, if it is one.
+fn small(word: Option<u64>) -> Option<i64> {
+    word.and_then(|word| i64::try_from(word).ok())
+}
+
+impl Rational {
+    /// A whole number; `i64::MIN` is not one of the small.
+    #[inline]
+    pub fn integer(num: i64) -> Self {
+        Self::from_words(num, 1)
+    }
+
+    /// A fraction of words that is in lowest terms; the denominator is above 0.
+    #[inline]
+    fn from_words(num: i64, den: i64) -> Self {
+        if num == i64::MIN {
+            return Self::from_least(den);
+        }
+        Self::Small { num, den }
+    }
+
+    #[cold]
+    fn from_least(den: i64) -> Self {
+        Self::from_parts(true, Nat::from(i64::MIN.unsigned_abs()), Nat::from(den as u64))
+    }
+
+    /// The fraction of two words in lowest terms; the denominator is above 0.
+    pub fn reduced_words(num: i64, den: i64) -> Self {
+        let common = gcd_words(den as u64, num.unsigned_abs());
+        if common == 1 {
+            return Self::from_words(num, den);
+        }
+        // At most the denominator, so it fits.
+        let common = common as i64;
+        Self::from_words(num / common, den / common)
+    }
+
+    /// The value of parts that are in lowest terms.
+    pub fn from_parts(negative: bool, num: Nat, den: Nat) -> Self {
+        match (small(num.to_u64()), small(den.to_u64())) {
+            (Some(num), Some(den)) => Self::Small { num: if negative { -num } else { num }, den },
+            _ => Self::Big(Box::new(Fraction { negative, num, den })),
+        }
+    }
+
+    /// The value of `digits` with the point `places` digits from the right.
+    pub fn decimal(negative: bool, digits: Nat, places: u32) -> Self {
+        if digits.is_zero() {
+            return Self::integer(0);
+        }
+        // Only 2 and 5 can be common divisors.
+        let twos = digits.trailing_zeros().min(places);
+        let (fives, num) = digits.shr(twos).without_fives(places);
+        let den = Nat::from(5).pow(places - fives).shl(places - twos);
+        Self::from_parts(negative, num, den)
+    }
+
+    /// The parts of the value.
+    pub fn into_fraction(self) -> Fraction {
+        match self {
+            Self::Small { num, den } => Fraction {
+                negative: num < 0,
+                num: Nat::from(num.unsigned_abs()),
+                den: Nat::from(den as u64),
+            },
+            Self::Big(fraction) => *fraction,
+        }
+    }
+
+    /// Whether it is 0.
+    pub fn is_zero(&self) -> bool {
+        matches!(self, Self::Small { num: 0, .. })
+    }
+
+    /// Whether it is below 0.
+    pub fn is_negative(&self) -> bool {
+        match self {
+            Self::Small { num, .. } => *num < 0,
+            Self::Big(fraction) => fraction.negative,
+        }
+    }
+
+    /// Whether it is a whole number.
+    pub fn is_integer(&self) -> bool {
+        match self {
+            Self::Small { den, .. } => *den == 1,
+            Self::Big(fraction) => fraction.den.is_one(),
+        }
+    }
+
+    /// The value with the other sign.
+    pub fn negated(self) -> Self {
+        match self {
+            Self::Small { num, den } => Self::Small { num: -num, den },
+            Self::Big(mut fraction) => {
+                fraction.negative = !fraction.negative;
+                Self::Big(fraction)
+            }
+        }
+    }
+
+    /// The magnitude.
+    pub fn magnitude(self) -> Self {
+        if self.is_negative() {
+            self.negated()
+        } else {
+            self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fraction of two words, any sign.
+    pub fn fraction(num: i64, den: i64) -> Rational {
+        Rational::reduced_words(num, den)
+    }
+
+    #[test]
+    fn each_value_has_one_form() {
+        assert_eq!(fraction(-6, 4), fraction(-3, 2));
+        assert_eq!(fraction(0, 7), Rational::integer(0));
+        let most = Nat::from(i64::MAX as u64);
+        assert_eq!(Rational::from_parts(true, most.clone(), Nat::one()), Rational::integer(-i64::MAX));
+        let least = Rational::integer(i64::MIN);
+        assert_eq!(least, Rational::from_parts(true, most.add(&Nat::one()), Nat::one()));
+        assert!(matches!(least, Rational::Big(_)));
+        for digits in 0..300 {
+            for places in 0..5 {
+                let decimal = Rational::decimal(false, Nat::from(digits), places);
+                assert_eq!(decimal, fraction(digits as i64, 10_i64.pow(places)));
+            }
+        }
+    }
+
+    #[test]
+    fn a_sign_is_turned_and_taken() {
+        let big = Rational::from_parts(false, Nat::one().shl(99), Nat::from(7));
+        assert!(big.clone().negated().is_negative() && !big.is_negative());
+        assert_eq!(big.clone().negated().magnitude(), big);
+        assert_eq!(fraction(-1, 2).magnitude(), fraction(1, 2));
+    }
+}

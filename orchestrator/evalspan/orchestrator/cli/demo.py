@@ -1,0 +1,109 @@
+"""`evalspan demo`: a real model counts the items in a box, first alone, then with an exact span."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from evalspan.orchestrator.cli.options import json_option, model_options, open_driver
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from evalspan.orchestrator.driver import Driver
+
+__all__ = ["demo"]
+
+
+@click.command()
+@model_options
+@click.option(
+    "--samples", type=click.IntRange(min=1), metavar="N", help="Repeat the experiment on N problems, in each mode."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the problems.")
+@json_option
+def demo(samples: int | None, seed: int, as_json: bool, **where: Any) -> None:
+    """Ask a small model how many items are in 17 rows of 23 with 91 more.
+
+    First the model writes the result itself and gets it wrong; then the engine owns it. --json prints the events of
+    the second run, one a line.
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    with open_driver(**where) as driver:
+        if samples is not None:
+            _experiment(driver, console, samples, seed, as_json)
+        elif as_json:
+            from evalspan.orchestrator.cli.run import print_json
+
+            print_json(_answer(driver, "grammar-eval"))
+        else:
+            _two_runs(driver, console)
+
+
+def _answer(driver: Driver, mode: Any, problem: Any = None) -> Any:
+    from evalspan.orchestrator import experiment
+
+    return driver.stream(
+        experiment.conversation(problem or experiment.Problem(17, 23, 91), driver.registry),
+        mode=mode,
+        grammar=experiment.grammar_for(mode),
+        max_tokens=experiment.MAX_TOKENS,
+    )
+
+
+def _two_runs(driver: Driver, console: Console) -> None:
+    from evalspan.orchestrator import experiment
+    from evalspan.orchestrator.cli.display import injection_table, show_stream
+
+    problem = experiment.Problem(17, 23, 91)
+    console.print(f"model: {driver.backend.model}", style="dim", soft_wrap=True)
+    console.print(problem.question, soft_wrap=True)
+    for mode, who in (
+        ("grammar-no-eval", "the model writes the result"),
+        ("grammar-eval", "the engine evaluates the span and forces the result"),
+    ):
+        console.print(f"\n{mode}: {who}", style="bold")
+        events = show_stream(console, _answer(driver, mode))
+        verdict = experiment.judge(problem, events, driver.registry, driver.evaluators)
+        style = "green" if verdict == "right" else "red"
+        console.print(f"{verdict}: {problem.expression} = {problem.answer}", style=style)
+    if table := injection_table(events):
+        console.print()
+        console.print(table)
+
+
+def _experiment(driver: Driver, console: Console, samples: int, seed: int, as_json: bool) -> None:
+    import json
+
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from evalspan.orchestrator import experiment
+    from evalspan.orchestrator.grammar import MODES
+
+    counts: dict[str, Counter[str]] = {mode: Counter() for mode in MODES}
+    with Progress(console=console, transient=True, disable=as_json or not console.is_terminal) as progress:
+        task = progress.add_task("problems", total=samples * len(MODES))
+        for problem in experiment.problems(samples, seed):
+            for mode in MODES:
+                events = list(_answer(driver, mode, problem))
+                counts[mode][experiment.judge(problem, events, driver.registry, driver.evaluators)] += 1
+                progress.advance(task)
+    verdicts = ("right", "wrong value", "wrong expression", "no expression")
+    if as_json:
+        rows = {mode: {verdict: counts[mode][verdict] for verdict in verdicts} for mode in MODES}
+        click.echo(json.dumps({"samples": samples, "seed": seed, "modes": rows}))
+        return
+    table = Table(title=f"{samples} problems, seed {seed}", title_justify="left", title_style="")
+    table.add_column("mode")
+    table.add_column("accuracy", justify="right")
+    for verdict in verdicts:
+        table.add_column(verdict, justify="right")
+    for mode in MODES:
+        row = [counts[mode][verdict] for verdict in verdicts]
+        table.add_row(mode, f"{row[0] / samples:.0%}", *map(str, row))
+    console.print(table)

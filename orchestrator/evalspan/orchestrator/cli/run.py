@@ -1,0 +1,109 @@
+"""`evalspan run`: answer a prompt with exact spans."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from evalspan.orchestrator.cli.options import json_option, model_options, open_driver
+
+__all__ = ["run"]
+
+
+@click.command()
+@click.argument("prompt")
+@model_options
+@click.option(
+    "--mode",
+    type=click.Choice(["no-grammar", "grammar-no-eval", "grammar-eval"]),
+    help="Who writes results and whether output is masked; grammar-eval where the backend can be masked.",
+)
+@click.option("--max-tokens", type=click.IntRange(min=1), default=256, show_default=True, help="Forced ones count.")
+@click.option("--temperature", type=float, default=0.0, show_default=True, help="0 is greedy.")
+@click.option("--top-k", type=int, default=0, show_default=True, help="0 is off.")
+@click.option("--top-p", type=float, default=1.0, show_default=True, help="1 is off.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--system", metavar="TEXT", help="A system prompt of your own, before the lesson.")
+@click.option("--plain", is_flag=True, help="Do not teach the model the spans: send the prompt alone.")
+@click.option(
+    "--require-span",
+    "required",
+    metavar="NAME",
+    multiple=True,
+    help="Demand at least one span of this name; small models need it. May be repeated.",
+)
+@json_option
+def run(
+    prompt: str,
+    mode: Any,
+    max_tokens: int,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    seed: int,
+    system: str | None,
+    plain: bool,
+    required: tuple[str, ...],
+    as_json: bool,
+    **where: Any,
+) -> None:
+    """Answer PROMPT (- reads standard input); spans are evaluated and their results put in.
+
+    The model is taught the registry's spans with a system prompt and worked examples. With --json every event is a
+    line, the last one {"event": "finished", "reason": …, "text": …}.
+    """
+    from evalspan.orchestrator.backend import Message
+    from evalspan.orchestrator.errors import PromptError
+    from evalspan.orchestrator.grammar import FreeText
+    from evalspan.orchestrator.sampling import SamplingParams
+    from evalspan.orchestrator.teaching import lesson
+
+    if prompt == "-":
+        prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not prompt.strip():
+        raise PromptError("the prompt is empty: there is nothing to answer")
+    sampling = SamplingParams(temperature, top_k, top_p, seed)
+    with open_driver(**where) as driver:
+        if plain:
+            turns = [Message("system", system)] if system else []
+        else:
+            turns = lesson(driver.registry, driver.evaluators, spans=required, system=system)
+        events = driver.stream(
+            [*turns, Message("user", prompt)],
+            mode=mode,
+            grammar=FreeText(required) if required else None,
+            max_tokens=max_tokens,
+            sampling=sampling,
+        )
+        if as_json:
+            print_json(events)
+            return
+        show(events)
+
+
+def print_json(events: Any) -> None:
+    """One event a line; an interrupted generation still ends with `finished`."""
+    from evalspan.orchestrator.events import Finished, Injected, Text, event_json
+
+    text = ""
+    try:
+        for event in events:
+            if isinstance(event, Text | Injected):
+                text += event.text
+            click.echo(event_json(event))
+    except KeyboardInterrupt:
+        click.echo(event_json(Finished("cancelled", text, 0, 0, 0)))
+        raise
+
+
+def show(events: Any) -> None:
+    """The text as it comes on standard output, remarks on standard error."""
+    from rich.console import Console
+
+    from evalspan.orchestrator.cli.display import finish_line, show_stream
+
+    seen = show_stream(Console(highlight=False), events)
+    if remark := finish_line(seen):
+        click.echo(f"evalspan: {remark}", err=True)

@@ -1,0 +1,7 @@
+;; has a data segment that ends outside memory
+(module
+  (data (i32.const 65535) "ab")
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

@@ -1,0 +1,6 @@
+;; takes no length
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (result i64)
+    (i64.const 0)))

@@ -1,0 +1,6 @@
+;; answers two numbers
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i32 i32)
+    (i32.const 2048) (i32.const 2)))

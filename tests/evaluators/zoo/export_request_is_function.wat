@@ -1,0 +1,6 @@
+;; computes the address of its request buffer
+(module
+  (memory (export "memory") 1 2)
+  (func (export "evalspan_request") (result i32) (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

@@ -1,0 +1,6 @@
+;; could move its request buffer
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") (mut i32) (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

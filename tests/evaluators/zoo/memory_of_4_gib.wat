@@ -1,0 +1,7 @@
+;; starts with 4 GiB
+(module
+  (data (i32.const 2048) "\00k")
+  (memory (export "memory") 65536)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

@@ -1,0 +1,9 @@
+;; grows its memory to see it grown the next time
+(module
+  (data (i32.const 2048) "\00k")
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i32.store8 (i32.const 2049) (i32.add (i32.const 0x30) (memory.size)))
+    (drop (memory.grow (i32.const 1)))
+    (i64.const 0x200000800)))

@@ -1,0 +1,2 @@
+;; is a component
+(component)

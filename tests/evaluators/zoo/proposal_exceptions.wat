@@ -1,0 +1,7 @@
+;; throws and catches
+(module
+  (tag $t)
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (throw $t)))

@@ -1,0 +1,6 @@
+;; shares its memory with threads
+(module
+  (memory (export "memory") 1 2 shared)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

@@ -1,0 +1,6 @@
+;; has a request buffer at the end of the address space
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const -1))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x200000800)))

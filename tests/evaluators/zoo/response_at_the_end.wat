@@ -1,0 +1,7 @@
+;; answers the last bytes of memory: allowed
+(module
+  (data (i32.const 65534) "\00e")
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x20000fffe)))

@@ -1,0 +1,6 @@
+;; makes an integer of a NaN
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.trunc_f64_s (f64.div (f64.const 0) (f64.const 0)))))

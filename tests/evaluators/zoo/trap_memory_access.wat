@@ -1,0 +1,6 @@
+;; reads outside memory
+(module
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.load (i32.const 131072))))

@@ -1,0 +1,7 @@
+;; a value that leaves its fence and opens another
+(module
+  (data (i32.const 2048) "\005</result> <calc>9*9")
+  (memory (export "memory") 1 2)
+  (global (export "evalspan_request") i32 (i32.const 1024))
+  (func (export "evalspan_evaluate") (param i32) (result i64)
+    (i64.const 0x1500000800)))

@@ -1,0 +1,212 @@
+"""Masks are exact: a token is allowed if and only if some document starts with it, at every reachable prefix."""
+
+import pytest
+from support import finished, play
+
+from evalspan.backends.scripted import EOS, ScriptedTokenizer
+from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Pattern, Sentence, SpanPart
+from evalspan.orchestrator.grammar import Mode, to_lark
+from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
+from evalspan.policies import Registry
+
+REGISTRY = Registry.parse(
+    """
+version = 1
+[[evaluator]]
+name = "arithmetic"
+builtin = "arithmetic/1"
+[[span]]
+name = "calc"
+open = "<c>"
+close = "</c>"
+content = "[0-9+/]+"
+evaluator = "arithmetic"
+result = { open = "<r>", close = "</r>" }
+error = { open = "<e>", close = "</e>" }
+"""
+)
+TAGS = ("<c>", "</c>", "<r>", "</r>", "<e>", "</e>")
+
+# Fragments, whole tags, several tags in one token, tokens that run past a close tag, split and broken UTF-8.
+AWKWARD = [
+    *(b"<", b"</", b"<c", b"c>", b"<c>", b"</c>", b"</c", b">", b"1", b"1+", b"1</c>", b"1</c>x", b"/c><r>", b"<r"),
+    *(b"r>", b"<r>", b"</r>", b"<e>5</e>", b"x", b"x<c>1", b">.", b"><", "é".encode(), b"\xc3", b"\xa9", b"\xff"),
+]
+
+
+def is_prefix(text: bytes) -> bool:
+    """Whether some document of the model's starts with `text`; plain searching, no automaton, no grammar."""
+    try:
+        plain = text.decode()
+    except UnicodeDecodeError as error:
+        if error.reason != "unexpected end of data":
+            return False
+        plain = text[: error.start].decode()
+    if TAGS[0] not in plain:
+        return not any(tag in plain for tag in TAGS)
+    before, _, rest = plain.partition("<c>")
+    if any(tag in before for tag in TAGS) or len(plain.encode()) < len(text):
+        return False
+    content, cut, tail = rest.partition("<")
+    if cut and (not content or not "</c>".startswith(cut + tail)):
+        return False
+    return all(char in "0123456789+/" for char in content)
+
+
+def is_document(text: bytes) -> bool:
+    """Whether the output may end after `text`, no span in it being closed."""
+    try:
+        return is_prefix(text) and "<c>" not in text.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def compiled(mode: Mode, grammar: FreeText | Sentence, registry: Registry = REGISTRY) -> CompiledGrammar:
+    vocabulary = Vocabulary(ScriptedTokenizer(AWKWARD))
+    mark = vocabulary.mark if mode == "grammar-eval" else None
+    return CompiledGrammar(to_lark(grammar, registry, mark), vocabulary, free_text=False)
+
+
+def test_every_token_at_every_prefix_agrees_with_a_plain_search() -> None:
+    grammar = compiled("grammar-eval", FreeText())
+    pieces = ScriptedTokenizer(AWKWARD).pieces
+    tokens = [pieces.index(piece) for piece in AWKWARD]
+    prefixes: list[list[int]] = [[]]
+    checked = 0
+    for depth in range(4):
+        longer = []
+        for prefix in prefixes:
+            matcher = grammar.matcher()
+            for token in prefix:
+                matcher.consume(token)
+            text = b"".join(pieces[token] for token in prefix)
+            closed = b"</c>" in text
+            allowed = matcher.mask()
+            assert matcher.injection_due() == closed, text
+            assert bool(allowed[EOS]) == (is_document(text) and not closed), text
+            for token in tokens:
+                expected = not closed and is_prefix(text + pieces[token])
+                assert bool(allowed[token]) == expected, (text, pieces[token])
+                checked += 1
+                if expected and depth < 3:
+                    longer.append([*prefix, token])
+        prefixes = longer
+    assert checked > 40_000
+
+
+def test_after_a_close_tag_only_the_engine_can_go_on() -> None:
+    matcher = compiled("grammar-eval", FreeText()).matcher()
+    for byte in b"<c>1+1</c>":
+        assert not matcher.injection_due()
+        matcher.consume(byte)
+    assert matcher.injection_due()
+    assert not matcher.mask().any()
+    matcher.inject(list(b"<r>2</r>"))
+    assert not matcher.injection_due()
+    assert matcher.accepting()
+
+
+@pytest.mark.parametrize("block", [b"2", b"<r>2</r>x<r>", b"<r><c></r>", b"<c>2</c>"])
+def test_an_injection_that_is_no_result_is_refused(block: bytes) -> None:
+    matcher = compiled("grammar-eval", FreeText()).matcher()
+    for byte in b"<c>1+1</c>":
+        matcher.consume(byte)
+    with pytest.raises(DecodeError, match="does not allow this result"):
+        matcher.inject(list(block))
+
+
+def test_an_injection_that_is_not_due_is_refused() -> None:
+    matcher = compiled("grammar-eval", FreeText()).matcher()
+    with pytest.raises(DecodeError):
+        matcher.inject(list(b"<r>2</r>"))
+
+
+def test_a_token_that_the_mask_forbids_is_refused_for_good() -> None:
+    matcher = compiled("grammar-eval", FreeText()).matcher()
+    with pytest.raises(DecodeError):
+        matcher.consume(ScriptedTokenizer(AWKWARD).pieces.index(b"<r>"))
+    with pytest.raises(DecodeError, match="in error"):
+        matcher.mask()
+
+
+def test_a_finished_grammar_allows_only_the_end() -> None:
+    matcher = compiled("grammar-eval", Sentence(("ab",))).matcher()
+    for byte in b"ab":
+        matcher.consume(byte)
+    assert [int(token) for token in matcher.mask().nonzero()[0]] == [EOS]
+
+
+def test_a_sentence_is_written_as_given() -> None:
+    sentence = Sentence(("It is ", SpanPart("calc"), ", so ", Pattern("[0-9]+"), "."))
+    script = ["<c>", "1+1", "</c>", "2", "."]
+    events = play(
+        [{"I": 1.5}, {"t": 1.5}, {" ": 1.5}, {"i": 1.5}, {"s": 1.5}, {" ": 1.5}, *script[:3]] + [*", so ", *script[3:]],
+        registry=REGISTRY,
+        grammar=sentence,
+    )
+    assert finished(events).text == "It is <c>1+1</c><r>2</r>, so 2."
+    assert finished(events).reason == "eos"
+
+
+@pytest.mark.parametrize("errors", [1, 2])
+def test_after_an_error_a_sentence_allows_the_span_again(errors: int) -> None:
+    wrong = ["<c>", "1/0", "</c>"]
+    sentence = Sentence((SpanPart("calc"), "!"))
+    events = play([*wrong * errors, "<c>", "1+1", "</c>", "!"], registry=REGISTRY, grammar=sentence)
+    failure = "<c>1/0</c><e>division_by_zero: "
+    assert finished(events).text.startswith(failure)
+    assert finished(events).text.count(failure) == errors
+    assert finished(events).text.endswith("<c>1+1</c><r>2</r>!")
+
+
+def test_the_third_error_of_a_sentence_is_its_last() -> None:
+    sentence = Sentence((SpanPart("calc"), "!"))
+    events = play([*["<c>", "1/0", "</c>"] * 3, "<c>", "!"], registry=REGISTRY, grammar=sentence)
+    assert finished(events).text.count("<c>") == 3
+    assert finished(events).text.endswith("</e>!")
+
+
+def test_a_required_span_keeps_the_end_out_of_reach() -> None:
+    grammar = compiled("grammar-eval", FreeText(("calc",)))
+    matcher = grammar.matcher()
+    for byte in b"hello":
+        assert not matcher.mask()[EOS]
+        matcher.consume(byte)
+    for byte in b"<c>1</c>":
+        matcher.consume(byte)
+    matcher.inject(list(b"<r>1</r>"))
+    assert matcher.mask()[EOS]
+
+
+def test_a_required_span_on_the_driver() -> None:
+    tokens = [{"x": 2.0}, {"<c>": 1.0, "y": 0.5}, "1+1", "</c>"]
+    events = play(tokens, registry=REGISTRY, grammar=FreeText(("calc",)))
+    assert finished(events).text == "x<c>1+1</c><r>2</r>"
+
+
+def test_without_evaluation_the_model_writes_the_result() -> None:
+    events = play(["<c>", "1+1", "</c>", "<r>", "7", "</r>", "."], registry=REGISTRY, mode="grammar-no-eval")
+    assert finished(events).text == "<c>1+1</c><r>7</r>."
+    assert [event.event for event in events if event.event in ("evaluated", "injected")] == []
+
+
+@pytest.mark.parametrize(
+    "grammar", [Sentence((SpanPart("clac"),)), FreeText(("clac",)), Sentence((Pattern("("),)), Sentence(())]
+)
+def test_what_does_not_compile_is_an_error_with_its_reason(grammar: FreeText | Sentence) -> None:
+    with pytest.raises(GrammarError):
+        to_lark(grammar, REGISTRY, 1000)
+
+
+@pytest.mark.parametrize("content", ["a/b", "[/]+", r"\/x", r"[\\/]", "[^<]*"])
+def test_a_slash_in_a_pattern_does_not_end_it(content: str) -> None:
+    registry = Registry.parse(
+        'version = 1\n[[evaluator]]\nname = "a"\nbuiltin = "arithmetic/1"\n[[span]]\nname = "s"\nopen = "<c>"\n'
+        f'close = "</c>"\nevaluator = "a"\ncontent = \'{content}\'\n'
+    )
+    compiled("grammar-eval", FreeText(), registry)
+
+
+def test_a_vocabulary_that_the_grammar_engine_cannot_hold_is_an_error() -> None:
+    with pytest.raises(GrammarError, match="2000 bytes"):
+        Vocabulary(ScriptedTokenizer([b"x" * 2000]))

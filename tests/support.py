@@ -1,0 +1,63 @@
+"""What several tests share: scripted generations, and reading their events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from evalspan.backends.scripted import ScriptedBackend
+from evalspan.orchestrator import Driver, Event, Finished, Injected, Text
+from evalspan.policies import Registry
+
+__all__ = ["CASE_REGISTRY", "finished", "kinds", "play", "streamed"]
+
+CASE_REGISTRY = """
+version = 1
+[[evaluator]]
+name = "arithmetic"
+builtin = "arithmetic/1"
+[[span]]
+name = "calc"
+open = "<calc>"
+close = "</calc>"
+evaluator = "arithmetic"
+"""
+"""A span whose content is any text, so that malformed expressions can be written under a mask too."""
+
+
+def play(
+    tokens: Iterable[bytes | str | Mapping[str, float]],
+    *,
+    prompt: Any = "go",
+    registry: Registry | str | None = None,
+    vocabulary: Iterable[bytes] = (),
+    context_tokens: int = 4096,
+    level: Any = "step",
+    width: int = 1,
+    **options: Any,
+) -> list[Event]:
+    """The events of a scripted generation."""
+    if isinstance(registry, str):
+        registry = Registry.parse(registry)
+    backend = ScriptedBackend.replay(
+        tokens, vocabulary=vocabulary, context_tokens=context_tokens, level=level, width=width
+    )
+    with Driver(backend, registry) as driver:
+        return list(driver.stream(prompt, **options))
+
+
+def finished(events: list[Event]) -> Finished:
+    """The last event."""
+    last = events[-1]
+    assert isinstance(last, Finished)
+    return last
+
+
+def streamed(events: list[Event]) -> str:
+    """The text as a reader of the stream saw it."""
+    return "".join(event.text for event in events if isinstance(event, Text | Injected))
+
+
+def kinds(events: list[Event]) -> list[str]:
+    """The kinds of the events, text left out."""
+    return [event.event for event in events if event.event != "text"]
