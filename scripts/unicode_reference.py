@@ -68,10 +68,10 @@ def read(folder: Path, unicode: str, sets: dict[str, str]) -> Any:
     name = f"@unicode/unicode-{unicode}"
     command = ["npm", "install", "--no-save", "--ignore-scripts", "--prefix", str(folder)]
     command.append(f"{name}@{PACKAGES[unicode]}")
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)  # noqa: S603 - constants and a temporary folder
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     base = folder / "node_modules" / name
     node = ["node", "--input-type=module", "--eval", DUMP, "--", str(base), json.dumps(sets)]
-    done = subprocess.run(node, check=True, capture_output=True)  # noqa: S603 - the same
+    done = subprocess.run(node, check=True, capture_output=True)
     return json.loads(done.stdout)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import wasmtime
+
 from evalspan.evaluators.module_files import ModuleFile, check_file
 from evalspan.policies import Registry
 

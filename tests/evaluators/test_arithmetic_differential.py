@@ -141,6 +141,20 @@ def test_long_values_agree(modules: Evaluators, form: str, numbers: list[int]) -
     assert_same(modules, text.encode(), WIDE)
 
 
+@given(
+    st.sampled_from(["1", "9", "25", "05", str(2**13), str(5**9)]),
+    st.integers(1, 1500),
+    st.sampled_from(["", "0", "00001"]),
+    st.integers(0, 1500),
+    st.integers(-4000, 4000),
+)
+@settings(max_examples=200, deadline=None)
+def test_long_literals_agree(modules: Evaluators, unit: str, times: int, zeros: str, more: int, exponent: int) -> None:
+    text = f"0.{unit * times}{zeros * more}e{exponent}"
+    assert_same(modules, text.encode(), WIDE)
+    assert_same(modules, f"{5**times}e{exponent // 4}".encode(), WIDE)
+
+
 def test_every_vector_agrees(modules: Evaluators) -> None:
     for case in VECTORS.cases:
         assert_same(modules, case.data, case.options)

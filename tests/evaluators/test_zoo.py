@@ -6,11 +6,11 @@ import resource
 from pathlib import Path
 
 import pytest
-from evalspan.evaluators import Evaluators, Failure, ModuleRefused, OptionError, Value
-from evalspan.evaluators.runtime import SandboxMode
-
 from evaluators.guests import guest, registry
 from evaluators.zoo import Case, cases, plain
+
+from evalspan.evaluators import Evaluators, Failure, ModuleRefused, OptionError, Value
+from evalspan.evaluators.runtime import SandboxMode
 
 CASES = cases()
 SPAN = """
@@ -48,7 +48,7 @@ def check(case: Case, folder: Path, sandbox: SandboxMode) -> None:
                 assert isinstance(outcome, Failure) and outcome.code == case.error, outcome
                 assert case.says in outcome.message
                 assert not case.silent or case.silent not in outcome.message
-            assert outcome.fuel is not None and 0 < outcome.fuel <= case.fuel
+            assert outcome.fuel is not None and 0 <= outcome.fuel <= case.fuel
 
 
 @pytest.mark.parametrize("sandbox", ["fast", "portable"])
@@ -78,6 +78,11 @@ def test_one_process_survives_the_zoo_in_little_memory_and_answers_right_after(t
         grown = resident() - before
         assert evaluators.evaluate("echo", b"after") == Value("after", fuel=12)
     assert grown < 16 * 1024 * 1024
+
+
+@pytest.fixture(autouse=True)
+def _no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALSPAN_CACHE", "off")
 
 
 @pytest.mark.parametrize("sandbox", ["fast", "portable"])

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import tomli
-
 from evaluators.guests import MANIFEST, assemble, custom, leb
 
 ZOO = Path(__file__).parent / "zoo"
@@ -52,9 +51,7 @@ def cases() -> list[Case]:
 
 def plain() -> bytes:
     """The module without a fault."""
-    return assemble(ZOO.joinpath("plain.wat").read_text("utf-8")) + custom(
-        "evalspan", json.dumps(MANIFEST).encode()
-    )
+    return assemble(ZOO.joinpath("plain.wat").read_text("utf-8")) + custom("evalspan", json.dumps(MANIFEST).encode())
 
 
 def section(number: int, content: bytes) -> bytes:
@@ -65,13 +62,22 @@ def section(number: int, content: bytes) -> bytes:
 HEADER = b"\0asm\x01\0\0\0"
 _MANIFEST_SECTION = custom("evalspan", json.dumps(MANIFEST).encode())
 _EMPTY_TYPE = section(1, b"\x01\x60\0\0")
-_ONE_MEMORY = section(5, b"\x01\0\x01")
+_ONE_FUNCTION = section(3, b"\x01\0")
+
+
+def _whole(*parts: bytes) -> bytes:
+    return HEADER + b"".join(parts) + _MANIFEST_SECTION
+
+
+def _other_manifest(good: bytes, text: bytes) -> bytes:
+    return good[: -len(_MANIFEST_SECTION)] + custom("evalspan", text)
+
 
 BINARIES: dict[str, Callable[[bytes], bytes]] = {
     "two_manifests": lambda good: good + _MANIFEST_SECTION,
-    "manifest_not_utf8": lambda good: good[: -len(_MANIFEST_SECTION)] + custom("evalspan", b'{"abi": "\xff"}'),
-    "manifest_nested": lambda good: good[: -len(_MANIFEST_SECTION)] + custom("evalspan", b"[" * 8000 + b"]" * 8000),
-    "manifest_huge": lambda good: good[: -len(_MANIFEST_SECTION)] + custom("evalspan", b" " * 1_000_000),
+    "manifest_not_utf8": lambda good: _other_manifest(good, b'{"abi": "\xff"}'),
+    "manifest_nested": lambda good: _other_manifest(good, b"[" * 8000 + b"]" * 8000),
+    "manifest_huge": lambda good: _other_manifest(good, b" " * 1_000_000),
     "empty": lambda _: b"",
     "text": lambda _: b"(module)",
     "version_2": lambda good: b"\0asm\x02\0\0\0" + good[8:],
@@ -82,18 +88,15 @@ BINARIES: dict[str, Callable[[bytes], bytes]] = {
     "name_past_the_end": lambda _: HEADER + b"\0\x02\x7fx",
     "many_sections": lambda good: good + custom("x", b"") * 100_000,
     "large_file": lambda good: good + custom("x", bytes(5_000_000)),
-    "large_code": lambda _: HEADER + _EMPTY_TYPE + section(3, b"\x01\0") + section(10, b"\x01" + leb(2**20) + bytes(2**20)),
-    "many_functions": lambda _: HEADER
-    + _EMPTY_TYPE
-    + section(3, leb(30_000) + bytes(30_000))
-    + section(10, leb(30_000) + b"\x02\0\x0b" * 30_000)
-    + _MANIFEST_SECTION,
-    "many_segments": lambda _: HEADER
-    + _ONE_MEMORY
-    + section(11, leb(200_000) + b"\0\x41\0\x0b\0" * 200_000)
-    + _MANIFEST_SECTION,
+    "large_code": lambda _: _whole(section(10, b"\x01" + leb(2**20) + bytes(2**20))),
+    "large_function": lambda _: _whole(section(10, b"\x01" + leb(2**17) + bytes(2**17))),
+    "long_function": lambda _: _whole(section(10, b"\x01" + leb(2**17) + bytes(10))),
+    "many_functions": lambda _: _whole(section(10, leb(30_000) + b"\x02\0\x0b" * 30_000)),
+    "many_segments": lambda _: _whole(
+        section(5, b"\x01\0\x01"), section(11, leb(200_000) + b"\0\x41\0\x0b\0" * 200_000)
+    ),
     "trailing_garbage": lambda good: good + b"\x0a",
-    "out_of_order": lambda _: HEADER + section(3, b"\x01\0") + _EMPTY_TYPE + section(10, b"\x01\x02\0\x0b") + _MANIFEST_SECTION,
-    "wrong_code": lambda _: HEADER + _EMPTY_TYPE + section(3, b"\x01\0") + section(10, b"\x01\x01\0") + _MANIFEST_SECTION,
+    "out_of_order": lambda _: _whole(_ONE_FUNCTION, _EMPTY_TYPE, section(10, b"\x01\x02\0\x0b")),
+    "wrong_code": lambda _: _whole(_EMPTY_TYPE, _ONE_FUNCTION, section(10, b"\x01\x01\0")),
 }
 """By the name in `binary`: what makes the bytes, out of those of the plain module."""

@@ -5,7 +5,7 @@ from support import finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Pattern, Sentence, SpanPart
-from evalspan.orchestrator.grammar import Mode, to_lark
+from evalspan.orchestrator.grammar import LEAD_WORDS, Mode, to_lark
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.policies import Registry
 
@@ -138,12 +138,8 @@ def test_a_finished_grammar_allows_only_the_end() -> None:
 
 def test_a_sentence_is_written_as_given() -> None:
     sentence = Sentence(("It is ", SpanPart("calc"), ", so ", Pattern("[0-9]+"), "."))
-    script = ["<c>", "1+1", "</c>", "2", "."]
-    events = play(
-        [{"I": 1.5}, {"t": 1.5}, {" ": 1.5}, {"i": 1.5}, {"s": 1.5}, {" ": 1.5}, *script[:3]] + [*", so ", *script[3:]],
-        registry=REGISTRY,
-        grammar=sentence,
-    )
+    script = [*"It is ", "<c>", "1+1", "</c>", *", so ", "2", "."]
+    events = play(script, registry=REGISTRY, grammar=sentence)
     assert finished(events).text == "It is <c>1+1</c><r>2</r>, so 2."
     assert finished(events).reason == "eos"
 
@@ -167,9 +163,8 @@ def test_the_third_error_of_a_sentence_is_its_last() -> None:
 
 
 def test_a_required_span_keeps_the_end_out_of_reach() -> None:
-    grammar = compiled("grammar-eval", FreeText(("calc",)))
-    matcher = grammar.matcher()
-    for byte in b"hello":
+    matcher = compiled("grammar-eval", FreeText(("calc",))).matcher()
+    for byte in b"hello ":
         assert not matcher.mask()[EOS]
         matcher.consume(byte)
     for byte in b"<c>1</c>":
@@ -178,10 +173,21 @@ def test_a_required_span_keeps_the_end_out_of_reach() -> None:
     assert matcher.mask()[EOS]
 
 
+def test_before_a_required_span_come_few_words_and_no_digit() -> None:
+    matcher = compiled("grammar-eval", FreeText(("calc",))).matcher()
+    for byte in b"w " * LEAD_WORDS:
+        allowed = matcher.mask()
+        assert allowed[ord("<")]
+        assert not allowed[ord("7")]
+        matcher.consume(byte)
+    assert not matcher.mask()[ord(" ")]
+
+
 def test_a_required_span_on_the_driver() -> None:
-    tokens = [{"x": 2.0}, {"<c>": 1.0, "y": 0.5}, "1+1", "</c>"]
+    tokens = ["x ", {"<c>": 0.5}, "1+1", "</c>"]  # the model would rather end after one word
+    assert finished(play(tokens, registry=REGISTRY)).text == "x "
     events = play(tokens, registry=REGISTRY, grammar=FreeText(("calc",)))
-    assert finished(events).text == "x<c>1+1</c><r>2</r>"
+    assert finished(events).text == "x <c>1+1</c><r>2</r>"
 
 
 def test_without_evaluation_the_model_writes_the_result() -> None:

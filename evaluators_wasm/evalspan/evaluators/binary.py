@@ -1,8 +1,8 @@
 """The outline of a WebAssembly binary: its sections, with every length checked.
 
 Only what is wanted before a module is compiled is read here: its custom sections, whether it has a start
-function, and how much memory and how many table elements it begins with. Whether the contents are valid is
-the engine's to say.
+function, how large its functions are, and how much memory and how many table elements it begins with. Whether
+the contents are valid is the engine's to say.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ __all__ = [
     "TABLE",
     "FormatError",
     "Section",
+    "body_sizes",
     "minimums",
     "sections",
 ]
@@ -106,6 +107,21 @@ def minimums(module: bytes, section: Section) -> list[int]:
             _, at = _unsigned(module, at, section.end)
         found.append(minimum)
     return found
+
+
+def body_sizes(module: bytes, section: Section) -> Iterator[int]:
+    """The bytes of each function body of the code section.
+
+    Raises:
+        FormatError: a body passes the section's end.
+    """
+    count, at = _unsigned(module, section.start, section.end)
+    for _ in range(count):
+        size, at = _unsigned(module, at, section.end)
+        at += size
+        if at > section.end:
+            raise FormatError("a function body passes the end of the code section")
+        yield size
 
 
 def _unsigned(module: bytes, at: int, end: int) -> tuple[int, int]:

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 import wasmtime
 
-__all__ = ["PROPOSALS_OFF", "new_config"]
+from evalspan.evaluators.epochs import EpochClock
+
+__all__ = ["CONFIGURATION", "PROPOSALS_OFF", "new_config", "release_engines"]
+
+CONFIGURATION = "1"
+"""Number of the configuration below, for the keys of compiled modules: a change of it is a new number."""
 
 PROPOSALS_OFF = (
     "threads",
@@ -57,3 +62,11 @@ def new_config(max_stack_bytes: int, memory_bytes: int) -> wasmtime.Config:
     config.memory_guard_size = 0
     config.memory_may_move = False
     return config
+
+
+def release_engines(clock: EpochClock, engines: dict[str, wasmtime.Engine]) -> None:
+    """Free engines that `clock` keeps the time of; what their stores and modules need of them stays."""
+    for engine in engines.values():
+        clock.remove(engine)
+        engine.close()
+    engines.clear()

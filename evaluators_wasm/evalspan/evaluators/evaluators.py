@@ -13,7 +13,7 @@ from evalspan.evaluators.errors import EvaluatorUnavailable
 from evalspan.evaluators.manifest import Option
 from evalspan.evaluators.options import option_values
 from evalspan.evaluators.outcome import Outcome
-from evalspan.evaluators.runtime import Description, Runtime, RuntimeName, SandboxMode
+from evalspan.evaluators.runtime import Description, Runtime, RuntimeName, SandboxMode, SandboxPath
 from evalspan.evaluators.shared import Shared
 from evalspan.policies import EvaluatorEntry, Limits, Registry, ResultPolicy, SpanRule
 
@@ -128,6 +128,11 @@ class Evaluators:
             self._bind(entry.name, None)
         for rule in self.registry.spans:
             self._bind(rule.evaluator, rule)
+
+    @property
+    def sandbox(self) -> SandboxPath | None:
+        """How the `wasm` runtime calls wasmtime, which `auto` finds out with a self-test; None for the others."""
+        return self._shared.path if self.runtime == "wasm" else None
 
     @property
     def identity(self) -> str:

@@ -11,7 +11,7 @@ import wasmtime
 
 from evalspan.evaluators.artefacts import Artefacts
 from evalspan.evaluators.capi import CApi, pooled
-from evalspan.evaluators.engine import new_config
+from evalspan.evaluators.engine import new_config, release_engines
 from evalspan.evaluators.epochs import EpochClock
 from evalspan.evaluators.frames import Frame
 from evalspan.evaluators.fresh import FreshGuest
@@ -25,7 +25,7 @@ from evalspan.policies import Limits
 __all__ = ["FastSandbox"]
 
 _SLOTS = 4
-"""One instance is alive at a time; the others cover instances that an exception out of nowhere left behind."""
+"""One instance is alive at a time; the others are for an interrupt in the instant between its making and its name."""
 
 
 class FastSandbox:
@@ -41,6 +41,9 @@ class FastSandbox:
         self._engines: dict[str, wasmtime.Engine] = {}
         self._modules: dict[str, GuestModule] = {}
         self._guests: weakref.WeakSet[FreshGuest | RestoredGuest] = weakref.WeakSet()
+        # A thread that ends lets go of its sandbox without closing it.
+        self._release = weakref.finalize(self, release_engines, clock, self._engines)
+        self._release.atexit = False
 
     def load(self, file: ModuleFile) -> GuestModule:
         """Compile and validate a module.
@@ -52,7 +55,7 @@ class FastSandbox:
         if module is None:
             check_memory(file, self._limits)
             kind = "restored" if file.audited else "fresh"
-            module = self._artefacts.compile(self._engine(kind), kind, file)
+            module = self._artefacts.compile(self._engine(kind), f"{kind} {self._memory_bytes}", file)
             self._modules[file.name] = module
         return module
 
@@ -80,10 +83,7 @@ class FastSandbox:
         for module in self._modules.values():
             module.module.close()
         self._modules.clear()
-        for engine in self._engines.values():
-            self._clock.remove(engine)
-            engine.close()
-        self._engines.clear()
+        self._release()
 
     def _engine(self, kind: str) -> wasmtime.Engine:
         engine = self._engines.get(kind)

@@ -60,6 +60,12 @@ class Frame:
         self.api.global_get(context, handle, self.values_at)
         return ctypes.c_uint32.from_address(self.values_at + GLOBAL_OFFSET).value
 
+    def put(self, length: int) -> None:
+        """Make ready for a call with the input's length as its argument."""
+        if self.trap.value is not None:  # an exception out of nowhere left it behind
+            self.take_failure(None)
+        self.argument.value = length
+
     def take_failure(self, error: int | None) -> int | None:
         """The code of the trap that the last call left; None for an `error`, or where there is no code.
 

@@ -12,7 +12,7 @@ from evalspan.evaluators.errors import ModuleRefused
 from evalspan.evaluators.frames import Frame, StartError
 from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES, PAGE_BYTES, START_FUEL
 from evalspan.evaluators.outcome import Failure, Outcome
-from evalspan.evaluators.traps import failure_of_trap
+from evalspan.evaluators.traps import OUT_OF_FUEL, failure_of_trap
 from evalspan.evaluators.validation import GuestModule, check_memory
 from evalspan.policies import ErrorCode, Limits
 
@@ -54,10 +54,8 @@ class FreshGuest:
         """Evaluate `data`."""
         frame, limits, clock = self._frame, self._limits, self._clock
         api = frame.api
-        if self._store:  # an exception out of nowhere, such as KeyboardInterrupt, left it behind
-            self._discard()
-        store = self._store = api.store_new(self._engine, None, None)
         try:
+            store = self._store = api.store_new(self._engine, None, None)
             context = api.store_context(store)
             self._limit(store, context)
             frame.instantiate(context, self._module.address)
@@ -68,25 +66,25 @@ class FreshGuest:
             payload = self._head + data
             at = self._request
             view[at : at + len(payload)] = payload
-            frame.argument.value = len(data)
-            api.set_fuel(context, limits.fuel)
-            api.set_deadline(context, self._ticks)
+            frame.put(len(data))
+            api.set_fuel(context, limits.fuel + 1)
             clock.active = True
             if clock.resting:
                 clock.wake()
             error = api.call(context, function, frame.values_at, 1, frame.trap_at)
             api.get_fuel(context, frame.fuel_at)
-            fuel = limits.fuel - frame.fuel.value
+            left = frame.fuel.value
+            fuel = limits.fuel + 1 - left
             size = api.memory_bytes(context, memory)
             if size != start:
                 view = api.memory_view(api.memory_data(context, memory), size)
-            if error is None and frame.trap.value is None:
+            if error is None and frame.trap.value is None and left:
                 return read_response(view, frame.result.value, len(data), limits.max_result_bytes, fuel)
             code = frame.take_failure(error)
             exhausted = size > start and size >= self._max_bytes
             if self._heap is not None:
                 exhausted = exhausted or heap_exhausted(view, self._heap)
-            return failure_of_trap(code, limits, fuel, memory_exhausted=exhausted)
+            return failure_of_trap(code if left else OUT_OF_FUEL, limits, fuel, memory_exhausted=exhausted)
         except StartError as error:
             return Failure(ErrorCode.INTERNAL, f"the evaluator did not start: {error}"[:200])
         finally:
@@ -99,8 +97,8 @@ class FreshGuest:
         """Instantiate once, so that a module that cannot start is refused when it is loaded."""
         frame, module = self._frame, self._module
         api = frame.api
-        store = self._store = api.store_new(self._engine, None, None)
         try:
+            store = self._store = api.store_new(self._engine, None, None)
             context = api.store_context(store)
             self._limit(store, context)
             frame.instantiate(context, module.address)
@@ -118,6 +116,7 @@ class FreshGuest:
         api = self._frame.api
         api.store_limiter(store, self._memory_bytes, MAX_TABLE_ELEMENTS, 1, MAX_TABLES, 1)
         api.set_fuel(context, START_FUEL)
+        api.set_deadline(context, self._ticks)
 
     def _discard(self) -> None:
         store, self._store = self._store, None

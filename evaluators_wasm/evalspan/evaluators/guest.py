@@ -14,4 +14,8 @@ MAX_TABLES = 4
 """Compilers make one."""
 
 START_FUEL = 1 << 62
-"""Fuel while a module is instantiated: no code of it runs, and its size bounds what copying data costs."""
+"""Fuel while a module is instantiated: its size bounds what that costs, since none of its functions runs.
+
+An evaluation then starts with one unit more than its limit: wasmtime looks at fuel at calls and loops only, and an
+evaluation that ends with none left has passed the limit.
+"""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -50,7 +50,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
-    abi: Literal[1]
+    abi: Annotated[int, Field(ge=1, le=1)]
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]
     spec: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}/[1-9][0-9]{0,8}$")]
     request_bytes: Annotated[int, Field(ge=1, le=_MAX_REQUEST_BYTES)]

@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import threading
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from evalspan.evaluators.binary import CODE, MEMORY_SECTION, START, TABLE, FormatError, minimums, sections
+from evalspan.evaluators.binary import (
+    CODE,
+    MEMORY_SECTION,
+    START,
+    TABLE,
+    FormatError,
+    Section,
+    body_sizes,
+    minimums,
+    sections,
+)
 from evalspan.evaluators.errors import EvaluatorUnavailable, ModuleRefused
 from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES
 from evalspan.evaluators.manifest import Manifest, ManifestError, read_manifest
 from evalspan.policies import EvaluatorEntry, Registry
 
-__all__ = ["MAX_CODE_BYTES", "MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file"]
+__all__ = ["MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file"]
 
 MAX_MODULE_BYTES = 4 * 1024 * 1024
 """A Rust module with its debug names takes 2 MB; those sections cost nothing to load."""
 
-MAX_CODE_BYTES = 512 * 1024
-"""Code is what costs time to load: about 1 s for this much."""
+# Compiling cannot be interrupted, and takes time that grows faster than a function does. With these bounds the
+# worst module that we could think of (functions of nothing but loops) takes 10 s, an ordinary one 1 s.
+_MAX_CODE_BYTES = 512 * 1024
+_MAX_BODY_BYTES = 64 * 1024
+_MAX_FUNCTIONS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,35 +61,47 @@ def check_file(name: str, code: bytes, *, pin: str | None = None, audited: bool 
     digest = hashlib.sha256(code).hexdigest()
     if pin is not None and pin != digest:
         raise ModuleRefused(name, "digest", f"has SHA-256 {digest}, the registry pins {pin}")
-    pages = 0
-    tables: list[int] = []
     try:
-        outline = list(sections(code))
-        for section in outline:
-            if section.number == TABLE:
-                tables += minimums(code, section)
-            elif section.number == MEMORY_SECTION:
-                pages = max([pages, *minimums(code, section)])
+        pages = _check_outline(name, code)
     except FormatError as error:
         raise ModuleRefused(name, "format", str(error)) from None
-    for section in outline:
-        if section.number == START:
-            raise ModuleRefused(name, "start", "has a start function; nothing may run before an evaluation")
-        if section.number == CODE and section.end - section.start > MAX_CODE_BYTES:
-            raise ModuleRefused(
-                name,
-                "size",
-                f"has {section.end - section.start} bytes of code, the limit is {MAX_CODE_BYTES}",
-            )
-    if len(tables) > MAX_TABLES:
-        raise ModuleRefused(name, "tables", f"has {len(tables)} tables, the limit is {MAX_TABLES}")
-    if max(tables, default=0) > MAX_TABLE_ELEMENTS:
-        raise ModuleRefused(name, "tables", f"has a table of {max(tables)} elements, the limit is {MAX_TABLE_ELEMENTS}")
     try:
         manifest = read_manifest(code)
     except ManifestError as error:
         raise ModuleRefused(name, "manifest", str(error)) from None
     return ModuleFile(name, code, digest, manifest, audited, pages)
+
+
+def _check_outline(name: str, code: bytes) -> int:
+    """Check the sections of a module, and answer the pages of memory that it starts with."""
+    pages = 0
+    tables: list[int] = []
+    for section in list(sections(code)):  # all of them: a malformed file is refused as such
+        if section.number == START:
+            raise ModuleRefused(name, "start", "has a start function; nothing may run before an evaluation")
+        if section.number == TABLE:
+            tables += minimums(code, section)
+        elif section.number == MEMORY_SECTION:
+            pages = max([pages, *minimums(code, section)])
+        elif section.number == CODE:
+            _check_code(name, code, section)
+    if len(tables) > MAX_TABLES:
+        raise ModuleRefused(name, "tables", f"has {len(tables)} tables, the limit is {MAX_TABLES}")
+    longest = max(tables, default=0)
+    if longest > MAX_TABLE_ELEMENTS:
+        raise ModuleRefused(name, "tables", f"has a table of {longest} elements, the limit is {MAX_TABLE_ELEMENTS}")
+    return pages
+
+
+def _check_code(name: str, code: bytes, section: Section) -> None:
+    size = section.end - section.start
+    if size > _MAX_CODE_BYTES:
+        raise ModuleRefused(name, "size", f"has {size} bytes of code, the limit is {_MAX_CODE_BYTES}")
+    for index, body in enumerate(body_sizes(code, section)):
+        if body > _MAX_BODY_BYTES:
+            raise ModuleRefused(name, "size", f"has a function of {body} bytes, the limit is {_MAX_BODY_BYTES}")
+        if index == _MAX_FUNCTIONS:
+            raise ModuleRefused(name, "size", f"has more than {_MAX_FUNCTIONS} functions")
 
 
 class ModuleFiles:
@@ -116,15 +142,20 @@ def _read_bounded(name: str, path: Path) -> bytes:
 
 
 def _read_builtin(entry: EvaluatorEntry, spec: str) -> ModuleFile:
+    """The module of a specification, which must be the one that this release was made with."""
     folder = resources.files("evalspan.evaluators").joinpath("modules")
     base = spec.partition("/")[0]
     try:
-        code = folder.joinpath(f"{base}.wasm").read_bytes()
-    except OSError:
+        released = json.loads(folder.joinpath("modules.json").read_text("utf-8"))["modules"][base]
+        code = folder.joinpath(released["file"]).read_bytes()
+    except (OSError, KeyError, ValueError):
         raise EvaluatorUnavailable(
             entry.name, f"the module of {spec} is not installed: the package is incomplete"
         ) from None
     file = check_file(entry.name, code, pin=entry.sha256, audited=True)
+    if file.digest != released["sha256"]:
+        reason = f"has SHA-256 {file.digest}, this release of evalspan was made with {released['sha256']}"
+        raise ModuleRefused(entry.name, "digest", reason)
     if file.manifest.spec != spec:
         raise ModuleRefused(entry.name, "manifest", f"is of {file.manifest.spec}, not of {spec}")
     return file

@@ -5,6 +5,7 @@ Slow, and the plainest form of what the fast path must do: the same tests hold f
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -19,14 +20,14 @@ from evalspan.evaluators.abi import (
     option_words,
     read_response,
 )
-from evalspan.evaluators.engine import new_config
+from evalspan.evaluators.engine import new_config, release_engines
 from evalspan.evaluators.epochs import EpochClock, ticks
 from evalspan.evaluators.errors import ModuleRefused
 from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES, PAGE_BYTES, START_FUEL
 from evalspan.evaluators.module_files import ModuleFile
 from evalspan.evaluators.outcome import Outcome
 from evalspan.evaluators.runtime import Run
-from evalspan.evaluators.traps import failure_of_trap, innermost
+from evalspan.evaluators.traps import OUT_OF_FUEL, failure_of_trap, innermost
 from evalspan.evaluators.validation import GuestModule, check_memory, compile_module
 from evalspan.policies import Limits
 
@@ -41,6 +42,9 @@ class PortableSandbox:
         self._limits = limits
         self._clock = clock
         clock.add(self._engine)
+        # A thread that ends lets go of its sandbox without closing it.
+        self._release = weakref.finalize(self, release_engines, clock, {"portable": self._engine})
+        self._release.atexit = False
         self._modules: dict[str, GuestModule] = {}
 
     def load(self, file: ModuleFile) -> None:
@@ -67,11 +71,10 @@ class PortableSandbox:
 
     def close(self) -> None:
         """Free the modules and the engine."""
-        self._clock.remove(self._engine)
         for compiled in self._modules.values():
             compiled.module.close()
         self._modules.clear()
-        self._engine.close()
+        self._release()
 
 
 class _Guest:
@@ -109,8 +112,7 @@ class _Guest:
             exports = wasmtime.Instance(store, self._module.module, []).exports(store)
             memory = cast(wasmtime.Memory, exports[MEMORY])
             memory.write(store, self._head + data, _address(store, exports, REQUEST))
-            store.set_fuel(limits.fuel)
-            store.set_epoch_deadline(self._ticks)
+            store.set_fuel(limits.fuel + 1)
             clock.active = True
             if clock.resting:
                 clock.wake()
@@ -121,8 +123,11 @@ class _Guest:
                 packed, code = None, _trap_code(trap)
             except wasmtime.WasmtimeError:
                 packed = None
-            fuel = limits.fuel - store.get_fuel()
+            left = store.get_fuel()
+            fuel = limits.fuel + 1 - left
             view = memoryview(memory.get_buffer_ptr(store)).cast("B")
+            if not left:
+                packed, code = None, OUT_OF_FUEL
             if packed is not None:
                 return read_response(view, packed, len(data), limits.max_result_bytes, fuel)
             pages = memory.size(store)
@@ -141,6 +146,7 @@ class _Guest:
             memories=1,
         )
         store.set_fuel(START_FUEL)
+        store.set_epoch_deadline(self._ticks)
         return store
 
 

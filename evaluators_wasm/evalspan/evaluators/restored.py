@@ -19,7 +19,7 @@ from evalspan.evaluators.errors import ModuleRefused
 from evalspan.evaluators.frames import Frame, StartError
 from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES, PAGE_BYTES, START_FUEL
 from evalspan.evaluators.outcome import Failure, Outcome
-from evalspan.evaluators.traps import failure_of_trap
+from evalspan.evaluators.traps import OUT_OF_FUEL, failure_of_trap
 from evalspan.evaluators.validation import GuestModule, check_memory
 from evalspan.policies import ErrorCode, Limits
 
@@ -42,6 +42,7 @@ class _Instance:
             memories=1,
         )
         self.store.set_fuel(START_FUEL)
+        self.store.set_epoch_deadline(ticks(limits.deadline_ms))
         self.context = api.context_of(self.store)
         frame.instantiate(self.context, module.address)
         self._function = ctypes.create_string_buffer(EXTERN_BYTES)
@@ -76,6 +77,8 @@ class RestoredGuest:
         self._frame = frame
         self._clock = clock
         self._ticks = ticks(limits.deadline_ms)
+        self._fuel = limits.fuel + 1
+        self._max_text = limits.max_result_bytes
         self._live: _Instance | None = None
         check_memory(module.file, limits)
         try:
@@ -92,12 +95,12 @@ class RestoredGuest:
 
     def run(self, data: bytes) -> Outcome:
         """Evaluate `data`."""
-        frame, limits, clock = self._frame, self._limits, self._clock
+        frame, clock = self._frame, self._clock
         api = frame.api
         live = self._live
         if live is None:
             try:
-                live = _Instance(self._engine, self._module, limits, frame)
+                live = _Instance(self._engine, self._module, self._limits, frame)
             except StartError as reason:
                 return Failure(ErrorCode.INTERNAL, f"the evaluator did not start: {reason}"[:200])
             self._dirty = live.size
@@ -105,28 +108,29 @@ class RestoredGuest:
         view, context, dirty, at = live.view, live.context, self._dirty, self._input
         view[:dirty] = self._image[:dirty]
         view[at : at + len(data)] = data
-        frame.argument.value = len(data)
-        api.set_fuel(context, limits.fuel)
+        frame.put(len(data))
+        api.set_fuel(context, self._fuel)
         api.set_deadline(context, self._ticks)
         clock.active = True
         if clock.resting:
             clock.wake()
         error = api.call(context, live.function, frame.values_at, 1, frame.trap_at)
         api.get_fuel(context, frame.fuel_at)
-        fuel = limits.fuel - frame.fuel.value
+        left = frame.fuel.value
+        fuel = self._fuel - left
         size = api.memory_bytes(context, live.memory)
-        if error is None and frame.trap.value is None:
+        if error is None and frame.trap.value is None and left:
             if size == live.size:
                 self._dirty = live.highest.value or size
-                outcome = read_response(view, frame.result.value, len(data), limits.max_result_bytes, fuel)
+                outcome = read_response(view, frame.result.value, len(data), self._max_text, fuel)
                 self._live = live
                 return outcome
             view = api.memory_view(api.memory_data(context, live.memory), size)
-            outcome = read_response(view, frame.result.value, len(data), limits.max_result_bytes, fuel)
+            outcome = read_response(view, frame.result.value, len(data), self._max_text, fuel)
         else:
             code = frame.take_failure(error)
             exhausted = heap_exhausted(view, live.heap)
-            outcome = failure_of_trap(code, limits, fuel, memory_exhausted=exhausted)
+            outcome = failure_of_trap(code if left else OUT_OF_FUEL, self._limits, fuel, memory_exhausted=exhausted)
         live.store.close()
         return outcome
 

@@ -8,8 +8,10 @@ from typing import Protocol
 
 from evalspan.evaluators.artefacts import Artefacts
 from evalspan.evaluators.epochs import EpochClock
+from evalspan.evaluators.errors import EvaluatorUnavailable
 from evalspan.evaluators.module_files import ModuleFile, ModuleFiles
 from evalspan.evaluators.runtime import Description, Run, SandboxPath
+from evalspan.evaluators.stack import HOST_BYTES, thread_stack_bytes
 from evalspan.policies import EvaluatorEntry, Limits
 
 __all__ = ["WasmRuntime", "choose_path"]
@@ -55,7 +57,7 @@ class WasmRuntime:
     def describe(self, entry: EvaluatorEntry) -> Description:
         """Load and validate a module; see `Runtime.describe`."""
         file = self._files.get(entry)
-        self._sandbox(self._limits.tightened(entry.policy)).load(file)
+        self._sandbox(entry, self._limits.tightened(entry.policy)).load(file)
         manifest = file.manifest
         return Description(
             spec=manifest.spec,
@@ -69,7 +71,7 @@ class WasmRuntime:
 
     def bind(self, entry: EvaluatorEntry, limits: Limits, options: Sequence[int]) -> Run:
         """What evaluates a module; see `Runtime.bind`."""
-        return self._sandbox(limits).bind(self._files.get(entry), limits, options)
+        return self._sandbox(entry, limits).bind(self._files.get(entry), limits, options)
 
     def close(self) -> None:
         """Free the modules and engines."""
@@ -77,10 +79,14 @@ class WasmRuntime:
             sandbox.close()
         self._sandboxes.clear()
 
-    def _sandbox(self, limits: Limits) -> _Sandbox:
+    def _sandbox(self, entry: EvaluatorEntry, limits: Limits) -> _Sandbox:
         stack = limits.max_stack_bytes
         sandbox = self._sandboxes.get(stack)
         if sandbox is None:
+            has, wants = thread_stack_bytes(), stack + HOST_BYTES
+            if has is not None and has < wants:
+                reason = f"max_stack_bytes {stack} wants a thread with a stack of {wants} bytes, this has {has}"
+                raise EvaluatorUnavailable(entry.name, reason)
             sandbox = self._sandboxes[stack] = self._new_sandbox(stack)
         return sandbox
 

@@ -11,6 +11,7 @@ from evalspan.evaluators.artefacts import Artefacts
 from evalspan.evaluators.epochs import EpochClock
 from evalspan.evaluators.fast import FastSandbox
 from evalspan.evaluators.manifest import Manifest
+from evalspan.evaluators.module_cache import ModuleCache
 from evalspan.evaluators.module_files import ModuleFile
 from evalspan.evaluators.outcome import Failure, Value
 from evalspan.evaluators.portable import PortableSandbox
@@ -44,6 +45,7 @@ _LIMITS = Limits(fuel=1000, memory_pages=2)
 
 _CASES = (
     (b"answer", Value("11", True)),
+    (b"another", Value("11", True)),
     (b"trap", Failure(ErrorCode.INTERNAL, "the evaluator trapped: unreachable code")),
     (b"again", Value("11", True)),
     (b"loop", Failure(ErrorCode.FUEL_EXHAUSTED, "the evaluation took more than 1000 units of fuel")),
@@ -61,7 +63,7 @@ def fault_of_fast_path(clock: EpochClock) -> str | None:
     manifest = Manifest(abi=1, name="selftest", spec="selftest/1", request_bytes=64)
     digest = hashlib.sha256(code).hexdigest()
     portable = PortableSandbox(_LIMITS.max_stack_bytes, _LIMITS, clock)
-    fast = FastSandbox(_LIMITS.max_stack_bytes, _LIMITS, clock, Artefacts())
+    fast = FastSandbox(_LIMITS.max_stack_bytes, _LIMITS, clock, Artefacts(cache=ModuleCache(None)))
     try:
         plain = portable.bind(ModuleFile("plain", code, digest, manifest, audited=False), _LIMITS, ())
         for audited in (False, True):

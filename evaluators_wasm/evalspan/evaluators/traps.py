@@ -5,12 +5,12 @@ from __future__ import annotations
 from evalspan.evaluators.outcome import Failure
 from evalspan.policies import ErrorCode, Limits
 
-__all__ = ["failure_of_trap", "innermost"]
+__all__ = ["OUT_OF_FUEL", "failure_of_trap", "innermost"]
 
 _STACK_OVERFLOW = 0
 _UNREACHABLE = 9
 _INTERRUPT = 10
-_OUT_OF_FUEL = 11
+OUT_OF_FUEL = 11
 _NAMES = {
     1: "an access outside memory",
     2: "a misaligned access",
@@ -30,8 +30,10 @@ def failure_of_trap(code: int | None, limits: Limits, fuel: int, *, memory_exhau
 
     `memory_exhausted` says that memory had grown to its limit, or that the guest reported a refused
     allocation: a guest that is out of memory can only trap, so that the trap's own code tells nothing.
+    wasmtime looks at fuel at calls and loops only: a caller that finds none left says `OUT_OF_FUEL`, whatever
+    the guest did, and the `fuel` of another trap is what was counted until the last such place.
     """
-    if code == _OUT_OF_FUEL:
+    if code == OUT_OF_FUEL:
         message = f"the evaluation took more than {limits.fuel} units of fuel"
         return Failure(ErrorCode.FUEL_EXHAUSTED, message, fuel=limits.fuel)
     if code == _STACK_OVERFLOW:

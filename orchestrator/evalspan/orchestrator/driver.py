@@ -56,7 +56,7 @@ class Generation:
 class Driver:
     """Generates text on one backend with the spans of one registry.
 
-    It owns the evaluators it opens, not the backend. For one thread at a time.
+    Closing it closes its evaluators and its backend. For one thread at a time.
     """
 
     def __init__(

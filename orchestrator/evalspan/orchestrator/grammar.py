@@ -15,7 +15,7 @@ from typing import Literal
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.policies import Fence, LinearPattern, PatternError, Registry, RegistryError, SpanRule
 
-__all__ = ["MODES", "RETRIES", "FreeText", "Mode", "Pattern", "Sentence", "SpanPart", "to_lark"]
+__all__ = ["LEAD_LETTERS", "LEAD_WORDS", "MODES", "RETRIES", "FreeText", "Mode", "Pattern", "Sentence", "SpanPart", "to_lark"]
 
 Mode = Literal["no-grammar", "grammar-no-eval", "grammar-eval"]
 """Who writes a result, and what keeps the output in shape.
@@ -30,9 +30,20 @@ RETRIES = 2
 """How often a span of a sentence may be written again after an error."""
 
 
+LEAD_WORDS = 6
+"""How many words may come before a required span."""
+
+LEAD_LETTERS = 16
+"""How long such a word may be: without a bound a model can talk for ever without a space."""
+
+
 @dataclass(frozen=True, slots=True)
 class FreeText:
-    """Text with spans, any number of them in any order; at least one of each span in `required`."""
+    """Text with spans, any number of them in any order.
+
+    The spans in `required` come first, in this order, each after at most `LEAD_WORDS` words that hold no digit:
+    a small model that may talk for as long as it likes never comes to the span, and does the sum itself on the way.
+    """
 
     required: tuple[str, ...] = ()
 
@@ -86,7 +97,8 @@ class _Writer:
         spans = self._registry.spans
         for index, rule in enumerate(spans):
             self._rule(f"OPEN{index}", f"ANY {_literal(rule.open)}")
-            self._rule(f"span{index}", f"OPEN{index} " + self._body(index, rule))
+            self._rule(f"span{index}", f"OPEN{index} body{index}")
+            self._rule(f"body{index}", self._body(index, rule))
         channels = self._registry.channels
         for index, channel in enumerate(channels):
             inside = "(" + " | ".join(f"span{i}" for i in range(len(spans))) + ")* " if channel.spans and spans else ""
@@ -97,8 +109,12 @@ class _Writer:
         many = "item* " if items else ""
         if items:
             self._rule("item", " | ".join(items))
-        needed = "".join(f"span{self._index(name)} {many}" for name in required)
-        self._rule("start", f"{many}{needed}TEXT?")
+        needed = "".join(f"FIRST{self._index(name)} body{self._index(name)} " for name in required)
+        for name in dict.fromkeys(required):
+            word = rf"[^ \n\p{{N}}]{{0,{LEAD_LETTERS}}}"
+            lead = f"/({word} ){{0,{LEAD_WORDS}}}/{self._no_tag}"
+            self._rule(f"FIRST{self._index(name)}", f"({lead}) {_literal(self._registry.span(name).open)}")
+        self._rule("start", f"{needed}{many}TEXT?")
         self._rule("TEXT", f"/(?s:.+)/{self._no_tag}")
         return self._finish()
 

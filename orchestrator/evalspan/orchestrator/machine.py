@@ -31,6 +31,8 @@ from evalspan.policies import Channel, ErrorCode, Fence, Registry, SpanRule
 
 __all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "SpanPlan", "Stop"]
 
+_CONTEXT_BYTES = 16  # of text before a forced piece; a tokenizer's rules look at a word or two
+
 Evaluate = Callable[[SpanRule, bytes], tuple[Outcome, float]]
 """Evaluates the content of a span: the outcome, and the microseconds it took."""
 
@@ -139,8 +141,8 @@ class SpanMachine:
         if self._matcher is None:
             return None
         key = None
-        if self._rule is None and self._channel is None:
-            key = (self._state, _open_character(self.text), len(self._missing))
+        if self._rule is None and self._channel is None and not self._missing:
+            key = (self._state, _open_character(self.text))
         allowed = self._matcher.mask(key)
         if key is None and not allowed.any():
             raise DecodeError("the grammar allows no token", f"after {bytes(self.text[-80:])!r}")
@@ -224,7 +226,8 @@ class SpanMachine:
             self._missing.remove(rule.name)
         kept: list[int] = []
         if replaces and self._tokenizer is not None:
-            kept = encode_forced(self._tokenizer, bytes(piece), bytes(self.text[: -len(piece)][-16:]))
+            before = bytes(self.text[-len(piece) - _CONTEXT_BYTES : -len(piece)])
+            kept = encode_forced(self._tokenizer, bytes(piece), before.decode("utf-8", "ignore").encode())
             self.sampled += len(kept) - 1
         outcome, microseconds = self._outcome(rule, content)
         block = self._block(rule, outcome)

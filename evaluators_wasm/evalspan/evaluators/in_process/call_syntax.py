@@ -21,6 +21,7 @@ _SPACES = " \t\r\n"
 _SPACE = re.compile(f"[{_SPACES}]*+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 _DIGITS = re.compile(r"[0-9]++")
+_INTEGER_START = re.compile(r"-[0-9]*+|[0-9]++")
 _HEX = re.compile(r"[0-9A-Fa-f]{4}")
 
 # What ends a run of plain characters in a literal: a quote, a backslash, a control character (general category Cc), or
@@ -157,6 +158,17 @@ class Scanner:
             message = "digits are 0 to 9"
         return self.fault(message or "unexpected character", self.index, self.index + 1)
 
+    def misplaced(self, message: str) -> SyntaxFault:
+        """The fault of the next literal, however it goes on, or else of the next character."""
+        start, quote = self.index, self.peek()
+        literal = _INTEGER_START.match(self.text, start)
+        if literal is not None:
+            return self.fault(message, start, literal.end())
+        if quote in ('"', "'"):
+            stop = self.text.find(quote, start + 1) + 1
+            return self.fault(message, start, stop or len(self.text))
+        return self.unexpected(message)
+
     def _match(self, pattern: re.Pattern[str]) -> str | None:
         found = pattern.match(self.text, self.index)
         if found is None:
@@ -253,7 +265,7 @@ class _Parser:
         start = scanner.index
         name = scanner.name()
         if name is None:
-            raise scanner.unexpected("a call of a function was expected")
+            raise scanner.misplaced("a call of a function was expected")
         stop = scanner.index
         signature = self._signatures.get(name)
         if signature is None:
@@ -299,11 +311,11 @@ class _Parser:
         character = scanner.peek()
         if character in ('"', "'"):
             if wanted is not str:
-                raise scanner.unexpected(_wrong_type(wanted))
+                raise scanner.misplaced(_wrong_type(wanted))
             return scanner.string()
         if character == "-" or (character in "0123456789" and character):
             if wanted is not int:
-                raise scanner.unexpected(_wrong_type(wanted))
+                raise scanner.misplaced(_wrong_type(wanted))
             value = scanner.integer()
             if value is None:
                 raise scanner.unexpected("digits were expected after the sign")

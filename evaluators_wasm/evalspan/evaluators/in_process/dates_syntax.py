@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 from evalspan.evaluators.in_process.calendar_functions import FUNCTIONS, SAME, Parameter
@@ -61,11 +64,15 @@ class Step(NamedTuple):
     stop: int
 
 
-_RANKS = {name: rank for rank, unit in enumerate(UNITS) for name in (unit, unit[:-1])}
+_RANKS: Mapping[str, int] = MappingProxyType(
+    {name: rank for rank, unit in enumerate(UNITS) for name in (unit, unit[:-1])}
+)
 _HOURS = UNITS.index("hours")
 _SECONDS = UNITS.index("seconds")
 _CLOCKLESS = ("today", "now")
-_LITERALS = {DATE: date_literal, TIME: clock_literal, DATETIME: moment_literal}
+_LITERALS: Mapping[str, Callable[[re.Match[str]], Value]] = MappingProxyType(
+    {DATE: date_literal, TIME: clock_literal, DATETIME: moment_literal}
+)
 
 
 def parse(scanner: Scanner, max_depth: int) -> list[Step]:
@@ -196,7 +203,7 @@ class _Parser:
             return ANY
         signature = FUNCTIONS.get(name)
         if signature is None:
-            raise self._unexpected(_UNKNOWN_NAME)
+            raise self._unexpected("unknown name; a unit follows a number, and a weekday stands in quotes")
         self._enter(token)
         if self._token.kind != "(":
             raise self._unexpected("a function's arguments stand in parentheses")
@@ -270,6 +277,3 @@ class _Parser:
         elif token.kind == END:
             message = "the input ends too early"
         return scanner.fault(message, token.start, token.stop)
-
-
-_UNKNOWN_NAME = "unknown name; the functions are " + " ".join(FUNCTIONS)

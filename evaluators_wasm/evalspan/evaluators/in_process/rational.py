@@ -56,11 +56,15 @@ def literal(word: bytes, scope: Scope) -> Rational:
     if not significant:
         return 0
     power = _saturated(exponent) - len(fraction) + len(digits) - len(significant)
+    if power >= 0:
+        if len(significant) + power > scope.digits:
+            raise scope.too_large()
+        return int(significant + b"0" * power)
     # M = significant is no multiple of 10, so M / 10**k in lowest terms has a denominator of at least 2**k and a
     # numerator of at least M / 5**k. Both below 10**digits: k < 3.33 * digits and M < 10**(3.33 * digits).
-    if abs(power) > 4 * scope.digits or len(significant) > 4 * scope.digits:
+    if max(-power, len(significant)) > 4 * scope.digits:
         raise scope.too_large()
-    return int(significant) * _power_of_ten(power)
+    return Fraction(int(significant), 10**-power)
 
 
 def _saturated(exponent: bytes) -> int:
@@ -88,7 +92,7 @@ def _multiply(a: Rational, b: Rational, scope: Scope) -> Rational:
 
 
 def _divide(a: Rational, b: Rational, scope: Scope) -> Rational:
-    return Fraction(a) / _divisor(b)
+    return Fraction(a, _divisor(b))
 
 
 def _floor_divide(a: Rational, b: Rational, scope: Scope) -> Rational:
@@ -121,7 +125,8 @@ def _power(base: Rational, exponent: Rational, scope: Scope) -> Rational:
     # larger >= 2**k with k >= 1, and powers stay in lowest terms: larger**n >= 2**(k*n)
     if (larger.bit_length() - 1) * abs(n) >= scope.bound.bit_length():
         raise scope.too_large()
-    return Fraction(base) ** n
+    power: Rational = base**n if n > 0 else Fraction(base) ** n
+    return power
 
 
 BINARY: Mapping[str, Callable[[Rational, Rational, Scope], Rational]] = MappingProxyType(

@@ -50,6 +50,8 @@ def evaluate(data: bytes, options: Mapping[str, int]) -> Outcome:
         result = _value(call, max(max_input_bytes, max_result_bytes))
     except SyntaxFault as fault:
         return failure_at(fault, data, fault.start, fault.stop)
+    except _CallFault as fault:
+        return failure_at(fault, data, fault.call.start, fault.call.stop)
 
     if isinstance(result, bool):
         text = "true" if result else "false"
@@ -62,8 +64,16 @@ def evaluate(data: bytes, options: Mapping[str, int]) -> Outcome:
     return Value(text)
 
 
+class _CallFault(Fault):
+    """A fault of the function that `call` calls."""
+
+    def __init__(self, fault: Fault, call: Call) -> None:
+        super().__init__(fault.code, fault.message)
+        self.call = call
+
+
 def _value(call: Call, limit: int) -> Result:
-    """The value of a call; no string in it has more than `limit` bytes. Raises SyntaxFault."""
+    """The value of a call; no string that it makes has more than `limit` bytes. Raises _CallFault."""
     arguments = [_value(argument, limit) if isinstance(argument, Call) else argument for argument in call.arguments]
     function = FUNCTIONS[call.name]
     try:
@@ -71,4 +81,4 @@ def _value(call: Call, limit: int) -> Result:
             return function.compute(*arguments, limit=limit)
         return function.compute(*arguments)
     except Fault as fault:
-        raise SyntaxFault(fault.code, fault.message, call.start, call.stop) from fault
+        raise _CallFault(fault, call) from fault

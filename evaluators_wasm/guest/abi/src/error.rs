@@ -51,7 +51,12 @@ impl Error {
     /// An error at a byte offset, without a piece.
     #[must_use]
     pub fn new(code: Code, offset: usize, message: impl Into<Cow<'static, str>>) -> Self {
-        Self { code, offset, piece: 0, message: message.into() }
+        Self {
+            code,
+            offset,
+            piece: 0,
+            message: message.into(),
+        }
     }
 
     /// A `syntax` error at a byte offset, without a piece.

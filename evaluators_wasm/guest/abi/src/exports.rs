@@ -23,7 +23,10 @@ pub fn run<const OPTIONS: usize, const BYTES: usize>(
     for (option, word) in options.iter_mut().zip(head.chunks_exact(4)) {
         *option = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
     }
-    let request = Request { options: &options, input: &input[..length as usize] };
+    let request = Request {
+        options: &options,
+        input: &input[..length as usize],
+    };
     let mut response = Response::new();
     let bytes = match evaluate(&request, &mut response) {
         Ok(()) => response.into_bytes(),
@@ -35,8 +38,8 @@ pub fn run<const OPTIONS: usize, const BYTES: usize>(
 
 /// Makes the crate a module: the manifest section, the request buffer, the heap and `evalspan_evaluate`.
 ///
-/// `manifest` is a constant `&[u8; N]`, usually `include_bytes!`; `evaluate` names an [`Evaluate`] in scope. On any
-/// other target than wasm32 it expands to nothing but a check of the types.
+/// `manifest` is a constant `&[u8; N]`, usually `include_bytes!`; `evaluate` names an [`Evaluate`] in
+/// scope. On any other target than wasm32 it expands to nothing but a check of the types.
 #[macro_export]
 macro_rules! evaluator {
     (manifest: $manifest:expr, evaluate: $evaluate:ident $(,)?) => {

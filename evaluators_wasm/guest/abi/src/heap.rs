@@ -27,7 +27,10 @@ impl HeapUse {
     #[must_use]
     #[allow(clippy::new_without_default)] // only ever a static
     pub const fn new() -> Self {
-        Self { highest: AtomicU32::new(0), exhausted: AtomicU32::new(0) }
+        Self {
+            highest: AtomicU32::new(0),
+            exhausted: AtomicU32::new(0),
+        }
     }
 
     fn reached(&self, address: usize) {
@@ -66,8 +69,11 @@ fn class(bytes: usize) -> Option<(usize, usize)> {
     }
     let power = usize::BITS - 1 - (units - 1).leading_zeros();
     let half = 3 << (power - 1);
-    let (index, size) =
-        if units <= half { (2 * power, half) } else { (2 * power + 1, 2 << power) };
+    let (index, size) = if units <= half {
+        (2 * power, half)
+    } else {
+        (2 * power + 1, 2 << power)
+    };
     if index as usize >= CLASSES {
         return None;
     }
@@ -76,7 +82,11 @@ fn class(bytes: usize) -> Option<(usize, usize)> {
 
 impl Blocks {
     const fn new() -> Self {
-        Self { next: 0, end: 0, free: [0; CLASSES] }
+        Self {
+            next: 0,
+            end: 0,
+            free: [0; CLASSES],
+        }
     }
 
     /// A block of at least `bytes`, or `None` where the memory is exhausted.
@@ -164,12 +174,15 @@ impl Heap {
     /// An empty heap that records its use in `heap_use`.
     #[must_use]
     pub const fn new(heap_use: &'static HeapUse) -> Self {
-        Self { blocks: UnsafeCell::new(Blocks::new()), heap_use }
+        Self {
+            blocks: UnsafeCell::new(Blocks::new()),
+            heap_use,
+        }
     }
 }
 
-// SAFETY: blocks are disjoint, at least as large as asked and aligned to 16 bytes; a larger alignment is refused.
-// The cell is borrowed only inside these calls, which do not re-enter each other.
+// SAFETY: blocks are disjoint, at least as large as asked and aligned to 16 bytes; a larger alignment is
+// refused. The cell is borrowed only inside these calls, which do not re-enter each other.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let blocks = &mut *self.blocks.get();
@@ -260,7 +273,10 @@ mod tests {
 
     impl Region {
         fn new(most: usize) -> Self {
-            Self { memory: vec![0; most / 8], bytes: 0 }
+            Self {
+                memory: vec![0; most / 8],
+                bytes: 0,
+            }
         }
 
         fn first(&self) -> usize {

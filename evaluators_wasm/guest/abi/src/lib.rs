@@ -1,4 +1,5 @@
-//! ABI 1 of evalspan evaluators (`docs/abi.md`): what a guest needs to be a module, and nothing of any operator.
+//! ABI 1 of evalspan evaluators (`docs/abi.md`): what a guest needs to be a module, and nothing of any
+//! operator.
 //!
 //! The only crate of the workspace with `unsafe`. A guest is a safe function from a [`Request`] to a
 //! [`Response`] or an [`Error`], and one use of [`evaluator!`].

@@ -44,7 +44,11 @@ impl<'a> Request<'a> {
         if self.input.len() <= limit as usize {
             return Ok(());
         }
-        Err(Error::new(Code::TooLong, limit as usize, "the input has more bytes than max_input_bytes"))
+        Err(Error::new(
+            Code::TooLong,
+            limit as usize,
+            "the input has more bytes than max_input_bytes",
+        ))
     }
 }
 
@@ -54,7 +58,10 @@ mod tests {
 
     #[test]
     fn an_input_of_exactly_the_limit_is_not_too_long() {
-        let request = Request { options: &[], input: b"1+1" };
+        let request = Request {
+            options: &[],
+            input: b"1+1",
+        };
         assert!(request.check_length(3).is_ok());
         assert_eq!(request.check_length(2).unwrap_err().code, Code::TooLong);
         assert_eq!(request.check_length(2).unwrap_err().offset, 2);

@@ -97,7 +97,11 @@ impl Response {
         if length <= limit as usize {
             return Ok(());
         }
-        Err(Error::new(Code::TooLarge, 0, "the result has more bytes than max_result_bytes"))
+        Err(Error::new(
+            Code::TooLarge,
+            0,
+            "the result has more bytes than max_result_bytes",
+        ))
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {

@@ -1,7 +1,7 @@
 //! Functions of any number of arguments, which are combined as they come so that only one value is held.
 //!
-//! All arguments are evaluated before the function does anything, as far as anyone can tell: a fault of the function is
-//! kept until the last argument is there, whose own fault would come first.
+//! All arguments are evaluated before the function does anything, as far as anyone can tell: a fault of the
+//! function is kept until the last argument is there, whose own fault would come first.
 
 use evalspan_abi::Code;
 
@@ -20,19 +20,25 @@ pub struct Fold {
 impl Fold {
     /// A call with its first argument.
     pub fn new(function: Function, first: Value) -> Self {
-        let mut fold = Self { value: first, fault: None };
+        let mut fold = Self {
+            value: first,
+            fault: None,
+        };
         if let Function::Gcd | Function::Lcm = function {
-            fold.require_integer();
-            let magnitude = fold.take().magnitude();
-            fold.value.number = magnitude;
+            let number = fold.take().settled().magnitude();
+            if !number.is_integer() {
+                fold.fault = Some(Code::Domain);
+            }
+            fold.value.number = number;
         }
         fold
     }
 
     /// Takes the next argument.
-    pub fn take_argument(&mut self, function: Function, next: Value, limits: &Limits) {
+    pub fn take_argument(&mut self, function: Function, mut next: Value, limits: &Limits) {
         self.value.inexact |= next.inexact;
         if let Function::Gcd | Function::Lcm = function {
+            next.number = next.number.settled();
             if !next.number.is_integer() {
                 self.fault = Some(Code::Domain);
             }
@@ -48,9 +54,8 @@ impl Fold {
             Function::Lcm => lcm(number, next.number, limits),
             _ => Ok(number.add(next.number)),
         };
-        match combined {
-            Ok(combined) if limits.fits(&combined) => self.value.number = combined,
-            Ok(_) => self.fault = Some(Code::TooLarge),
+        match combined.and_then(|combined| limits.measured(combined)) {
+            Ok(combined) => self.value.number = combined,
             Err(code) => self.fault = Some(code),
         }
     }
@@ -65,22 +70,13 @@ impl Fold {
         }
         if let Function::Mean = function {
             let mean = self.take().div(Rational::integer(i64::from(arguments)));
-            if !limits.fits(&mean) {
-                return Err(Code::TooLarge);
-            }
-            self.value.number = mean;
+            self.value.number = limits.measured(mean)?;
         }
         Ok(self.value)
     }
 
     fn take(&mut self) -> Rational {
         core::mem::replace(&mut self.value.number, Rational::integer(0))
-    }
-
-    fn require_integer(&mut self) {
-        if !self.value.number.is_integer() {
-            self.fault = Some(Code::Domain);
-        }
     }
 }
 

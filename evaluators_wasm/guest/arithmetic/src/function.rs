@@ -34,7 +34,8 @@ pub enum Function {
 }
 
 /// What to answer to a name that is none of these.
-pub const UNKNOWN: &str = "unknown name; the functions are abs min max sum mean floor ceil trunc round round_even \
+pub const UNKNOWN: &str =
+    "unknown name; the functions are abs min max sum mean floor ceil trunc round round_even \
                            sqrt gcd lcm factorial";
 
 impl Function {
@@ -70,6 +71,9 @@ impl Function {
 
     /// Whether it takes any number of arguments and combines them from the left.
     pub fn is_fold(self) -> bool {
-        matches!(self, Self::Min | Self::Max | Self::Sum | Self::Mean | Self::Gcd | Self::Lcm)
+        matches!(
+            self,
+            Self::Min | Self::Max | Self::Sum | Self::Mean | Self::Gcd | Self::Lcm
+        )
     }
 }

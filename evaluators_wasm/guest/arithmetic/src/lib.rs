@@ -16,6 +16,8 @@ mod output;
 mod parser;
 mod program;
 mod rational;
+#[cfg(test)]
+mod tests;
 
 use evalspan_abi::{Error, Request, Response};
 
@@ -39,13 +41,17 @@ struct Options {
 /// Evaluates an expression.
 ///
 /// # Errors
-/// `too_long`; then the first `syntax` or `too_deep` by position; then the first `domain`, `division_by_zero` or
-/// `too_large` of the evaluation.
+/// `too_long`; then the first `syntax` or `too_deep` by position; then the first `domain`,
+/// `division_by_zero` or `too_large` of the evaluation.
 pub fn evaluate(request: &Request<'_>, response: &mut Response) -> Result<(), Error> {
     let options = match *request.options {
-        [max_input_bytes, max_depth, max_digits, max_result_bytes, precision] => {
-            Options { max_input_bytes, max_depth, max_digits, max_result_bytes, precision }
-        }
+        [max_input_bytes, max_depth, max_digits, max_result_bytes, precision] => Options {
+            max_input_bytes,
+            max_depth,
+            max_digits,
+            max_result_bytes,
+            precision,
+        },
         _ => unreachable!("the manifest declares five options"),
     };
     request.check_length(options.max_input_bytes)?;

@@ -2,6 +2,8 @@
 
 use core::cell::RefCell;
 
+use evalspan_abi::Code;
+
 use crate::nat::Nat;
 use crate::rational::Rational;
 
@@ -20,10 +22,19 @@ impl Limits {
     /// The limits for an option of 1 to 1,024 digits.
     pub fn new(max_digits: u32) -> Self {
         // 19 digits hold every i64.
-        let word = if max_digits < 19 { 10_u64.pow(max_digits) } else { u64::MAX };
+        let word = if max_digits < 19 {
+            10_u64.pow(max_digits)
+        } else {
+            u64::MAX
+        };
         // log2(10) is 3,483,294 / 2^20 and a little more: right for all digits up to 1,024 (a test counts).
-        let bits = (max_digits * 3_483_294 >> 20) + 1;
-        Self { max_digits, word, bits, power: RefCell::new(None) }
+        let bits = ((max_digits * 3_483_294) >> 20) + 1;
+        Self {
+            max_digits,
+            word,
+            bits,
+            power: RefCell::new(None),
+        }
     }
 
     /// The most digits.
@@ -52,7 +63,29 @@ impl Limits {
         word.unsigned_abs() < self.word
     }
 
-    /// Whether numerator and denominator both do.
+    /// The value, if its size is legal. Lowest terms are sought only where the present ones are too large.
+    ///
+    /// # Errors
+    /// `too_large`.
+    #[inline]
+    pub fn measured(&self, value: Rational) -> Result<Rational, Code> {
+        if self.fits(&value) {
+            return Ok(value);
+        }
+        self.measured_in_lowest_terms(value)
+    }
+
+    #[cold]
+    fn measured_in_lowest_terms(&self, value: Rational) -> Result<Rational, Code> {
+        let value = value.settled();
+        if self.fits(&value) {
+            Ok(value)
+        } else {
+            Err(Code::TooLarge)
+        }
+    }
+
+    /// Whether the terms of a value, as they are, both do.
     #[inline]
     pub fn fits(&self, value: &Rational) -> bool {
         match value {
@@ -69,7 +102,12 @@ mod tests {
     #[test]
     fn bits_are_those_of_the_power_of_ten() {
         for digits in 1..=1024 {
-            assert_eq!(Limits::new(digits).bits(), Nat::power_of_ten(digits).bits(), "{}", digits);
+            assert_eq!(
+                Limits::new(digits).bits(),
+                Nat::power_of_ten(digits).bits(),
+                "{}",
+                digits
+            );
         }
     }
 

@@ -26,7 +26,11 @@ pub struct Value {
 /// # Errors
 /// The first error of the evaluation, at the operator, function or literal that has no answer.
 pub fn run(steps: &[Step], input: &[u8], limits: &Limits) -> Result<Value, Error> {
-    let mut machine = Machine { limits, stack: Vec::with_capacity(4), folds: Vec::new() };
+    let mut machine = Machine {
+        limits,
+        stack: Vec::with_capacity(4),
+        folds: Vec::new(),
+    };
     for step in steps {
         if let Err(code) = machine.step(*step, input) {
             let at = step.at as usize;
@@ -47,8 +51,16 @@ impl Machine<'_> {
         match step.op {
             Op::Literal => {
                 let start = step.at as usize;
-                let number = number::value(&input[start..start + usize::from(step.count)], self.limits)?;
-                self.push(number, false)?;
+                let literal = &input[start..start + usize::from(step.count)];
+                match number::word(literal) {
+                    Some(word) if self.limits.fits_word(word) => {
+                        self.stack.push(Value {
+                            number: Rational::Small { num: word, den: 1 },
+                            inexact: false,
+                        });
+                    }
+                    _ => self.push(number::value(literal, self.limits)?, false)?,
+                }
             }
             Op::Negate => {
                 let number = &mut self.top().number;
@@ -71,8 +83,8 @@ impl Machine<'_> {
                 let second = if step.count == 2 { Some(self.pop()) } else { None };
                 let first = self.pop();
                 let mut inexact = first.inexact | second.as_ref().map_or(false, |value| value.inexact);
-                let places = second.map_or(Rational::integer(0), |value| value.number);
-                let (number, exact) = apply(function, first.number, &places, self.limits)?;
+                let places = second.map_or(Rational::integer(0), |value| value.number.settled());
+                let (number, exact) = apply(function, first.number.settled(), &places, self.limits)?;
                 inexact |= !exact;
                 self.push(number, inexact)?;
             }
@@ -86,7 +98,9 @@ impl Machine<'_> {
         let b = self.pop();
         let a = self.top();
         a.inexact |= b.inexact;
-        if let (Rational::Small { num, den: 1 }, Rational::Small { num: other, den: 1 }) = (&mut a.number, &b.number) {
+        if let (Rational::Small { num, den: 1 }, Rational::Small { num: other, den: 1 }) =
+            (&mut a.number, &b.number)
+        {
             // Most expressions are of whole numbers; these three need no more than a word.
             let result = match op {
                 Op::Add => num.checked_add(*other),
@@ -96,22 +110,21 @@ impl Machine<'_> {
             };
             if let Some(result) = result.filter(|result| *result != i64::MIN) {
                 *num = result;
-                return if self.limits.fits_word(result) { Ok(()) } else { Err(Code::TooLarge) };
+                return if self.limits.fits_word(result) {
+                    Ok(())
+                } else {
+                    Err(Code::TooLarge)
+                };
             }
         }
         let a = mem::replace(&mut a.number, Rational::integer(0));
         let number = operate(op, a, b.number, self.limits)?;
-        if !self.limits.fits(&number) {
-            return Err(Code::TooLarge);
-        }
-        self.top().number = number;
+        self.top().number = self.limits.measured(number)?;
         Ok(())
     }
 
     fn push(&mut self, number: Rational, inexact: bool) -> Result<(), Code> {
-        if !self.limits.fits(&number) {
-            return Err(Code::TooLarge);
-        }
+        let number = self.limits.measured(number)?;
         self.stack.push(Value { number, inexact });
         Ok(())
     }
@@ -127,12 +140,13 @@ impl Machine<'_> {
     }
 }
 
+#[inline(never)]
 fn operate(op: Op, a: Rational, b: Rational, limits: &Limits) -> Result<Rational, Code> {
     Ok(match op {
         Op::Add => a.add(b),
         Op::Subtract => a.sub(b),
         Op::Multiply => a.mul(b),
-        Op::Power => return a.power(&b, limits),
+        Op::Power => return a.settled().power(&b.settled(), limits),
         _ if b.is_zero() => return Err(Code::DivisionByZero),
         Op::Divide => a.div(b),
         Op::FloorDivide => a.floor_div(b),
@@ -140,20 +154,27 @@ fn operate(op: Op, a: Rational, b: Rational, limits: &Limits) -> Result<Rational
     })
 }
 
-/// The result of a function of one or two arguments, and whether it is exact.
-fn apply(function: Function, x: Rational, places: &Rational, limits: &Limits) -> Result<(Rational, bool), Code> {
+/// The result of a function of one or two arguments in lowest terms, and whether it is exact.
+#[inline(never)]
+fn apply(
+    function: Function,
+    x: Rational,
+    places: &Rational,
+    limits: &Limits,
+) -> Result<(Rational, bool), Code> {
     let rounded = |x: Rational, rounding| {
         if places.is_integer() {
-            x.round(places, rounding, limits.max_digits()).ok_or(Code::TooLarge)
+            x.round(places, rounding, limits.max_digits())
+                .ok_or(Code::TooLarge)
         } else {
             Err(Code::Domain)
         }
     };
     let number = match function {
         Function::Abs => x.magnitude(),
-        Function::Floor => x.to_integer(Rounding::Floor),
-        Function::Ceil => x.to_integer(Rounding::Ceiling),
-        Function::Trunc => x.to_integer(Rounding::Truncate),
+        Function::Floor => x.into_integer(Rounding::Floor),
+        Function::Ceil => x.into_integer(Rounding::Ceiling),
+        Function::Trunc => x.into_integer(Rounding::Truncate),
         Function::Round => rounded(x, Rounding::HalfAway)?,
         Function::RoundEven => rounded(x, Rounding::HalfEven)?,
         Function::Sqrt if x.is_negative() => return Err(Code::Domain),
@@ -171,7 +192,9 @@ fn factorial(x: &Rational, limits: &Limits) -> Result<Rational, Code> {
         Rational::Small { num, .. } => u32::try_from(*num).ok(),
         Rational::Big(_) => None,
     };
-    let product = n.and_then(|n| Nat::factorial(n, limits.bits())).ok_or(Code::TooLarge)?;
+    let product = n
+        .and_then(|n| Nat::factorial(n, limits.bits()))
+        .ok_or(Code::TooLarge)?;
     Ok(Rational::from_parts(false, product, Nat::one()))
 }
 
@@ -182,7 +205,9 @@ fn message(code: Code, op: Op) -> &'static str {
         (Code::DivisionByZero, _) => "the divisor is 0",
         (Code::Domain, Op::Power) => "an exponent must be a whole number: use sqrt for roots",
         (Code::Domain, Op::Apply(Function::Sqrt)) => "a negative number has no square root",
-        (Code::Domain, Op::Apply(Function::Factorial)) => "factorial needs a whole number that is not negative",
+        (Code::Domain, Op::Apply(Function::Factorial)) => {
+            "factorial needs a whole number that is not negative"
+        }
         (Code::Domain, Op::Apply(_)) => "the number of places must be a whole number",
         (Code::Domain, _) => "the arguments must be whole numbers",
         (_, Op::Literal) => "the number has more digits than max_digits",
@@ -193,13 +218,22 @@ fn message(code: Code, op: Op) -> &'static str {
 /// Bytes of the operator, name or literal that a step stands for.
 fn piece(input: &[u8], step: Step) -> usize {
     let rest = &input[step.at as usize..];
-    let named = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
+    let named = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_')
+        .count();
     match step.op {
         Op::Literal => usize::from(step.count),
         Op::FloorDivide => 2,
         Op::Power if rest.starts_with(b"**") => 2,
         _ if named > 0 => named,
         // One character of any length: the other bytes of it are continuation bytes.
-        _ => 1 + rest.iter().skip(1).take_while(|byte| **byte & 0xc0 == 0x80).count(),
+        _ => {
+            1 + rest
+                .iter()
+                .skip(1)
+                .take_while(|byte| **byte & 0xc0 == 0x80)
+                .count()
+        }
     }
 }

@@ -53,11 +53,11 @@ fn broken(cursor: Cursor<'_>) -> Error {
         "no leading zeros: write 16, not 016"
     } else if word.contains('_') {
         "no separators between digits: write 1000, not 1_000"
-    } else if word.starts_with('0') && digits.starts_with(|character: char| "xXbBoO".contains(character)) {
+    } else if word.starts_with('0') && digits.starts_with(['x', 'X', 'b', 'B', 'o', 'O']) {
         "decimal numbers only: write 31, not 0x1f"
     } else if word.ends_with('.') {
         "digits follow a decimal point: write 5 or 5.0, not 5."
-    } else if word.ends_with(|character: char| character == 'e' || character == 'E') {
+    } else if word.ends_with(['e', 'E']) {
         "digits follow an exponent's e: write 1e3"
     } else if word.matches('.').count() > 1 {
         "a number has one decimal point"
@@ -65,6 +65,22 @@ fn broken(cursor: Cursor<'_>) -> Error {
         "a number ends with a digit: write 2 * ... for a product"
     };
     Error::syntax(start, message).piece(cursor.input(), rest.at())
+}
+
+/// The value of a literal of a few digits and nothing else.
+#[inline]
+pub fn word(literal: &[u8]) -> Option<i64> {
+    if literal.len() > WORD_DIGITS {
+        return None;
+    }
+    let mut word = 0_i64;
+    for byte in literal {
+        if !byte.is_ascii_digit() {
+            return None;
+        }
+        word = word * 10 + i64::from(byte - b'0');
+    }
+    Some(word)
 }
 
 /// The value of a literal.
@@ -101,16 +117,28 @@ fn short_value(literal: &[u8]) -> Option<Rational> {
 }
 
 /// The value of any literal: its significant digits times a power of ten.
+#[inline(never)]
 fn long_value(literal: &[u8], limits: &Limits) -> Result<Rational, Code> {
-    let end = literal.iter().position(|byte| byte | 0x20 == b'e').unwrap_or(literal.len());
+    let end = literal
+        .iter()
+        .position(|byte| byte | 0x20 == b'e')
+        .unwrap_or(literal.len());
     let (mantissa, exponent) = (&literal[..end], exponent(literal.get(end + 1..).unwrap_or(&[])));
     let point = mantissa.iter().position(|byte| *byte == b'.').unwrap_or(end);
     let significant = |byte: &u8| *byte != b'0' && *byte != b'.';
-    let (first, last) = match (mantissa.iter().position(significant), mantissa.iter().rposition(significant)) {
+    let (first, last) = match (
+        mantissa.iter().position(significant),
+        mantissa.iter().rposition(significant),
+    ) {
         (Some(first), Some(last)) => (first, last),
         _ => return Ok(Rational::integer(0)),
     };
-    let digits = || mantissa[first..=last].iter().copied().filter(|byte| *byte != b'.');
+    let digits = || {
+        mantissa[first..=last]
+            .iter()
+            .copied()
+            .filter(|byte| *byte != b'.')
+    };
     let count = digits().count() as i64;
     // The place of the last significant digit, counted from the one left of the point.
     let place = if last < point { point - 1 - last } else { 0 } as i64 - last.saturating_sub(point) as i64;
@@ -124,13 +152,18 @@ fn long_value(literal: &[u8], limits: &Limits) -> Result<Rational, Code> {
         return Ok(Rational::from_parts(false, number, Nat::one()));
     }
     let places = place.unsigned_abs();
-    // The last digit is not 0, so that reducing takes out twos or fives but not both. What stays of 10^places is at least
-    // 2^places, and what stays of the digits at least their number divided by 5^places, which is below 10^(0.7 * places).
+    // The last digit is not 0, so that reducing takes out twos or fives but not both. What stays of
+    // 10^places is at least 2^places, and what stays of the digits at least their number divided by
+    // 5^places, which is below 10^(0.7 * places).
     let surplus = (10 * (count - 1)).saturating_sub(places.saturating_mul(7) as i64);
     if places >= u64::from(limits.bits()) || surplus >= 10 * most {
         return Err(Code::TooLarge);
     }
-    Ok(Rational::decimal(false, Nat::from_digits(digits()), places as u32))
+    Ok(Rational::decimal(
+        false,
+        Nat::from_digits(digits()),
+        places as u32,
+    ))
 }
 
 /// The value of an exponent, `[+-]` and digits; beyond a billion only its sign matters.
@@ -138,9 +171,12 @@ fn exponent(text: &[u8]) -> i64 {
     // More than any literal has digits and any limit allows.
     const FAR: i64 = 1_000_000_000;
     let negative = text.first() == Some(&b'-');
-    let magnitude = text.iter().filter(|byte| byte.is_ascii_digit()).fold(0_i64, |magnitude, digit| {
-        (magnitude * 10 + i64::from(digit - b'0')).min(FAR)
-    });
+    let magnitude = text
+        .iter()
+        .filter(|byte| byte.is_ascii_digit())
+        .fold(0_i64, |magnitude, digit| {
+            (magnitude * 10 + i64::from(digit - b'0')).min(FAR)
+        });
     if negative {
         -magnitude
     } else {
@@ -165,14 +201,26 @@ mod tests {
 
     #[test]
     fn literals_end_where_their_word_does() {
-        for (input, end) in [("12", 2), ("12.50+", 5), (".5)", 2), ("1.2e3 ", 5), ("0", 1), ("0.0", 3), ("0e-07,", 5), ("1E+9", 4)] {
+        for (input, end) in [
+            ("12", 2),
+            ("12.50+", 5),
+            (".5)", 2),
+            ("1.2e3 ", 5),
+            ("0", 1),
+            ("0.0", 3),
+            ("0e-07,", 5),
+            ("1E+9", 4),
+        ] {
             assert_eq!(scanned(input).unwrap(), end, "{}", input);
         }
     }
 
     #[test]
     fn a_word_that_is_no_literal_is_refused_at_its_start() {
-        for input in ["5.", "016", "00", "1_000", "0x1f", "1.2.3", "2x", "1e", "1e+", ".", ".e5", "1.e5", "1e5e3", "1e5.0", "1..2"] {
+        for input in [
+            "5.", "016", "00", "1_000", "0x1f", "1.2.3", "2x", "1e", "1e+", ".", ".e5", "1.e5", "1e5e3",
+            "1e5.0", "1..2",
+        ] {
             assert_eq!(scanned(input).unwrap_err().offset, 0, "{}", input);
         }
         assert_eq!(scanned("1_000+").unwrap_err().piece, 5);
@@ -181,13 +229,27 @@ mod tests {
     #[test]
     fn short_and_long_literals_have_the_same_value() {
         let zeros: String = "0".repeat(30);
-        for literal in ["0", "7", "12.50", ".5", "1.25", "999999999999999999", "0.000000000000001"] {
+        for literal in [
+            "0",
+            "7",
+            "12.50",
+            ".5",
+            "1.25",
+            "999999999999999999",
+            "0.000000000000001",
+        ] {
             let (whole, fraction) = literal.split_once('.').unwrap_or((literal, ""));
             let longer = format!("{}.{}{}", whole, fraction, zeros);
             assert_eq!(of(literal), of(&longer), "{}", literal);
             assert_eq!(of(literal), of(&format!("{}e0", literal)));
-            assert_eq!(of(literal), of(&format!("{}e-5", literal)).map(|v| v.mul(Rational::integer(100_000))));
-            assert_eq!(of(literal), of(&format!("{}e+5", literal)).map(|v| v.div(Rational::integer(100_000))));
+            assert_eq!(
+                of(literal),
+                of(&format!("{}e-5", literal)).map(|v| v.mul(Rational::integer(100_000)))
+            );
+            assert_eq!(
+                of(literal),
+                of(&format!("{}e+5", literal)).map(|v| v.div(Rational::integer(100_000)))
+            );
         }
     }
 
@@ -204,6 +266,9 @@ mod tests {
         // 2^-3000 in full: 3,000 digits of which the value keeps none on top.
         let power = Nat::from(5).pow(3000).to_digits();
         let literal = format!(".{:0>3000}", String::from_utf8(power).unwrap());
-        assert_eq!(of(&literal), Ok(Rational::from_parts(false, Nat::one(), Nat::one().shl(3000))));
+        assert_eq!(
+            of(&literal),
+            Ok(Rational::from_parts(false, Nat::one(), Nat::one().shl(3000)))
+        );
     }
 }

@@ -11,7 +11,16 @@ use crate::program::{Op, Step};
 
 /// A construct that waits for what stands right of it.
 #[derive(Clone, Copy)]
-enum Open {
+struct Open {
+    kind: Kind,
+    /// How tightly it binds; 0 for what opens a bracket.
+    precedence: u8,
+    /// Byte offset of its first byte.
+    at: u32,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
     /// An operator of two operands.
     Binary(Op),
     /// A sign, and whether it changes the value.
@@ -22,30 +31,17 @@ enum Open {
     Call(Function, u16),
 }
 
-/// Low to high; what opens a bracket binds nothing.
+/// Low to high.
 const SUM: u8 = 1;
 const PRODUCT: u8 = 2;
 const SIGN: u8 = 3;
 const POWER: u8 = 4;
 
-impl Open {
-    fn precedence(self) -> u8 {
-        match self {
-            Self::Group | Self::Call(..) => 0,
-            Self::Binary(Op::Add | Op::Subtract) => SUM,
-            Self::Sign(_) => SIGN,
-            Self::Binary(Op::Power) => POWER,
-            Self::Binary(_) => PRODUCT,
-        }
-    }
-}
-
 struct Parser<'a> {
     cursor: Cursor<'a>,
     depth: Depth,
     steps: Vec<Step>,
-    /// What is open, with the offset of its first byte.
-    open: Vec<(Open, usize)>,
+    open: Vec<Open>,
 }
 
 /// The steps of an expression.
@@ -79,64 +75,43 @@ impl Parser<'_> {
                     self.push(Op::Literal, (self.cursor.at() - at) as u16, at);
                     return Ok(());
                 }
-                Some(b'(') => {
-                    self.enter(Open::Group, at)?;
-                    self.cursor.advance(1);
+                Some(b'(') => self.enter(Kind::Group, 0, 1)?,
+                Some(b'+') => self.enter(Kind::Sign(false), SIGN, 1)?,
+                Some(b'-') => self.enter(Kind::Sign(true), SIGN, 1)?,
+                Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => self.call()?,
+                _ if self.cursor.peek_char() == Some(MINUS) => {
+                    self.enter(Kind::Sign(true), SIGN, MINUS.len_utf8())?;
                 }
-                Some(b'+') => self.sign(false, at, 1)?,
-                Some(b'-') => self.sign(true, at, 1)?,
-                Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => self.call(at)?,
-                _ if self.cursor.peek_char() == Some(MINUS) => self.sign(true, at, MINUS.len_utf8())?,
                 _ => return Err(self.no_operand()),
             }
         }
     }
 
-    fn sign(&mut self, negative: bool, at: usize, bytes: usize) -> Result<(), Error> {
-        self.enter(Open::Sign(negative), at)?;
-        self.cursor.advance(bytes);
-        Ok(())
-    }
-
     /// Reads a function's name and the parenthesis after it.
-    fn call(&mut self, at: usize) -> Result<(), Error> {
-        let name = self.cursor.name().unwrap_or("");
+    fn call(&mut self) -> Result<(), Error> {
+        let (start, mut rest) = (self.cursor.at(), self.cursor);
+        let name = rest.name().unwrap_or("");
         let function = match Function::named(name) {
             Some(function) => function,
-            None => return Err(Error::syntax(at, UNKNOWN).piece(self.cursor.input(), self.cursor.at())),
+            None => return Err(Error::syntax(start, UNKNOWN).piece(rest.input(), rest.at())),
         };
-        self.enter(Open::Call(function, 0), at)?;
+        self.enter(Kind::Call(function, 0), 0, name.len())?;
         self.cursor.skip_white();
         if self.cursor.eat(b'(') {
             return Ok(());
         }
-        Err(self.cursor.unexpected("a function's arguments stand in parentheses"))
+        Err(self
+            .cursor
+            .unexpected("a function's arguments stand in parentheses"))
     }
 
-    /// Reads what follows an operand: closing brackets up to an operator or a comma, after which it answers true, or the
-    /// end.
+    /// Reads what follows an operand: closing brackets up to an operator or a comma, after which it answers
+    /// true, or the end.
     fn continues(&mut self) -> Result<bool, Error> {
         loop {
             self.cursor.skip_white();
-            let at = self.cursor.at();
-            if let Some((op, bytes)) = self.operator() {
-                let open = Open::Binary(op);
-                if let Op::Power = op {
-                    // Associates to the right, so that nothing before it is complete; its right side nests.
-                    self.enter(open, at)?;
-                } else {
-                    self.close(open.precedence());
-                    self.open.push((open, at));
-                }
-                self.cursor.advance(bytes);
-                return Ok(true);
-            }
-            match self.cursor.peek() {
-                Some(b')') => self.bracket()?,
-                Some(b',') => {
-                    self.comma()?;
-                    return Ok(true);
-                }
+            let byte = match self.cursor.peek() {
+                Some(byte) => byte,
                 None => {
                     self.close(SUM);
                     if self.open.is_empty() {
@@ -144,55 +119,72 @@ impl Parser<'_> {
                     }
                     return Err(self.cursor.unexpected("a closing parenthesis is missing"));
                 }
-                Some(byte) => return Err(self.no_operator(byte)),
+            };
+            let doubled = self.cursor.peek_at(1) == Some(byte);
+            match byte {
+                b'+' => self.binary(Op::Add, SUM, 1),
+                b'-' => self.binary(Op::Subtract, SUM, 1),
+                b'*' if doubled => self.enter(Kind::Binary(Op::Power), POWER, 2)?,
+                b'*' => self.binary(Op::Multiply, PRODUCT, 1),
+                b'/' if doubled => self.binary(Op::FloorDivide, PRODUCT, 2),
+                b'/' => self.binary(Op::Divide, PRODUCT, 1),
+                b'%' => self.binary(Op::Modulo, PRODUCT, 1),
+                b'^' => self.enter(Kind::Binary(Op::Power), POWER, 1)?,
+                b',' => self.comma()?,
+                b')' => {
+                    self.bracket()?;
+                    continue;
+                }
+                _ => match self.cursor.peek_char() {
+                    Some(MINUS) => self.binary(Op::Subtract, SUM, MINUS.len_utf8()),
+                    Some(TIMES | DOT) => self.binary(Op::Multiply, PRODUCT, TIMES.len_utf8()),
+                    Some(OVER) => self.binary(Op::Divide, PRODUCT, OVER.len_utf8()),
+                    _ => return Err(self.no_operator(byte)),
+                },
             }
+            return Ok(true);
         }
     }
 
-    /// The operator of two operands that is next, and its length in bytes.
-    fn operator(&self) -> Option<(Op, usize)> {
-        let doubled = |byte: u8| self.cursor.peek_at(1) == Some(byte);
-        Some(match self.cursor.peek()? {
-            b'+' => (Op::Add, 1),
-            b'-' => (Op::Subtract, 1),
-            b'*' if doubled(b'*') => (Op::Power, 2),
-            b'*' => (Op::Multiply, 1),
-            b'/' if doubled(b'/') => (Op::FloorDivide, 2),
-            b'/' => (Op::Divide, 1),
-            b'%' => (Op::Modulo, 1),
-            b'^' => (Op::Power, 1),
-            0..=0x7f => return None,
-            _ => match self.cursor.peek_char()? {
-                MINUS => (Op::Subtract, MINUS.len_utf8()),
-                TIMES => (Op::Multiply, TIMES.len_utf8()),
-                DOT => (Op::Multiply, DOT.len_utf8()),
-                OVER => (Op::Divide, OVER.len_utf8()),
-                _ => return None,
-            },
-        })
+    /// Reads an operator that associates to the left.
+    #[inline]
+    fn binary(&mut self, op: Op, precedence: u8, bytes: usize) {
+        self.close(precedence);
+        self.open.push(Open {
+            kind: Kind::Binary(op),
+            precedence,
+            at: self.cursor.at() as u32,
+        });
+        self.cursor.advance(bytes);
     }
 
     /// Completes what binds at least as tightly as `precedence`.
+    #[inline]
     fn close(&mut self, precedence: u8) {
-        while let Some(&(open, at)) = self.open.last() {
-            if open.precedence() < precedence {
+        while let Some(&Open {
+            kind,
+            precedence: other,
+            at,
+        }) = self.open.last()
+        {
+            if other < precedence {
                 break;
             }
             self.open.pop();
-            match open {
-                Open::Sign(negative) => {
-                    self.depth.leave();
-                    if negative {
-                        self.push(Op::Negate, 0, at);
-                    }
-                }
-                Open::Binary(op) => {
-                    if let Op::Power = op {
+            match kind {
+                Kind::Binary(op) => {
+                    if other == POWER {
                         self.depth.leave();
                     }
-                    self.push(op, 0, at);
+                    self.push(op, 0, at as usize);
                 }
-                Open::Group | Open::Call(..) => {}
+                Kind::Sign(negative) => {
+                    self.depth.leave();
+                    if negative {
+                        self.push(Op::Negate, 0, at as usize);
+                    }
+                }
+                Kind::Group | Kind::Call(..) => {}
             }
         }
     }
@@ -201,12 +193,16 @@ impl Parser<'_> {
     fn bracket(&mut self) -> Result<(), Error> {
         self.close(SUM);
         match self.open.pop() {
-            Some((Open::Call(function, before), at)) => {
+            Some(Open {
+                kind: Kind::Call(function, before),
+                at,
+                ..
+            }) => {
                 if function.is_fold() {
-                    self.push(Op::Take(function), before, at);
-                    self.push(Op::Finish(function), before + 1, at);
+                    self.push(Op::Take(function), before, at as usize);
+                    self.push(Op::Finish(function), before + 1, at as usize);
                 } else {
-                    self.push(Op::Apply(function), before + 1, at);
+                    self.push(Op::Apply(function), before + 1, at as usize);
                 }
             }
             Some(_) => {}
@@ -221,14 +217,18 @@ impl Parser<'_> {
     fn comma(&mut self) -> Result<(), Error> {
         self.close(SUM);
         match self.open.last_mut() {
-            Some((Open::Call(function, before), at)) => {
+            Some(Open {
+                kind: Kind::Call(function, before),
+                at,
+                ..
+            }) => {
                 let (function, index, at) = (*function, *before, *at);
                 if index + 1 >= function.most_arguments() {
                     return Err(self.cursor.unexpected("too many arguments"));
                 }
                 *before += 1;
                 if function.is_fold() {
-                    self.push(Op::Take(function), index, at);
+                    self.push(Op::Take(function), index, at as usize);
                 }
             }
             _ => {
@@ -240,24 +240,41 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn enter(&mut self, open: Open, at: usize) -> Result<(), Error> {
+    /// Reads the token of `bytes` bytes that opens a nested construct. A power is one for its right side;
+    /// it associates to the right, so that nothing before it is complete.
+    fn enter(&mut self, kind: Kind, precedence: u8, bytes: usize) -> Result<(), Error> {
+        let at = self.cursor.at();
         self.depth.enter(at)?;
-        self.open.push((open, at));
+        self.open.push(Open {
+            kind,
+            precedence,
+            at: at as u32,
+        });
+        self.cursor.advance(bytes);
         Ok(())
     }
 
+    #[inline]
     fn push(&mut self, op: Op, count: u16, at: usize) {
-        self.steps.push(Step { op, count, at: at as u32 });
+        self.steps.push(Step {
+            op,
+            count,
+            at: at as u32,
+        });
     }
 
     /// The error where an operand should begin.
     #[cold]
     fn no_operand(&self) -> Error {
         self.cursor.unexpected(match self.open.last() {
-            Some((Open::Binary(Op::Modulo), _)) => {
-                "% is modulo and needs a right side: write 10 / 100 for ten per cent"
-            }
-            Some((Open::Call(_, 0), _)) if self.cursor.peek() == Some(b')') => "an argument is missing",
+            Some(Open {
+                kind: Kind::Binary(Op::Modulo),
+                ..
+            }) => "% is modulo and needs a right side: write 10 / 100 for ten per cent",
+            Some(Open {
+                kind: Kind::Call(_, 0),
+                ..
+            }) if self.cursor.peek() == Some(b')') => "an argument is missing",
             _ => "expected a number, a sign, a parenthesis or a function",
         })
     }

@@ -47,11 +47,12 @@ fn ends_with_digit(number: &[u8], digit: fn(&[u8]) -> Option<u8>) -> bool {
     }
 }
 
-const CRC8: &str = "crc8 is a family of CRCs, none of them offered; name one of \
-    crc16_arc crc16_modbus crc16_ccitt_false crc16_xmodem crc32 crc32c";
+const CRC8: &str =
+    "a family of CRCs, none of which is offered; use crc16_arc, crc16_modbus, crc16_ccitt_false, \
+    crc16_xmodem, crc32 or crc32c instead";
 
-const CRC16: &str = "crc16 is a family of CRCs; name one of \
-    crc16_arc crc16_modbus crc16_ccitt_false crc16_xmodem";
+const CRC16: &str =
+    "a family of CRCs; use crc16_arc, crc16_modbus, crc16_ccitt_false or crc16_xmodem instead";
 
 impl Function {
     /// The function of a name.

@@ -3,8 +3,8 @@
 use crate::clock::{Length, SECONDS_OF_DAY};
 use crate::fault::Fault;
 
-/// The first number of more than 18 digits: integers, the months and the seconds of a duration are below it. The sum of
-/// two still fits an `i64` with room to spare.
+/// The first number of more than 18 digits: integers, the months and the seconds of a duration are below it.
+/// The sum of two still fits an `i64` with room to spare.
 pub const LIMIT: i64 = 1_000_000_000_000_000_000;
 
 /// Months and a length: one is 0, or both have the same sign.
@@ -44,7 +44,8 @@ impl Unit {
     }
 }
 
-/// A duration literal while it is read; `None` once a part is over the limit of `i64`.
+/// A duration literal while it is read; `None` once a quantity is over the limit. Seven quantities, one of
+/// each unit, do not overflow.
 #[derive(Clone, Copy, Debug)]
 pub struct Quantities {
     months: Option<i64>,
@@ -56,9 +57,15 @@ pub struct Quantities {
 
 impl Quantities {
     /// No quantity yet.
-    pub const NONE: Self = Self { months: Some(0), seconds: Some(0), nanoseconds: 0, timed: false };
+    pub const NONE: Self = Self {
+        months: Some(0),
+        seconds: Some(0),
+        nanoseconds: 0,
+        timed: false,
+    };
 
-    /// Adds a number of units; `whole` is `None` where it has more than 18 digits. Only seconds have a fraction.
+    /// Adds a number of units; `whole` is `None` where it has more than 18 digits. Only seconds have a
+    /// fraction.
     pub fn add(&mut self, unit: Unit, whole: Option<i64>, nanoseconds: i32) {
         let (total, factor) = match unit {
             Unit::Year => (&mut self.months, 12),
@@ -70,7 +77,7 @@ impl Quantities {
             Unit::Second => (&mut self.seconds, 1),
         };
         *total = match (*total, whole) {
-            (Some(total), Some(whole)) => whole.checked_mul(factor).and_then(|part| total.checked_add(part)),
+            (Some(total), Some(whole)) if whole <= LIMIT / factor => Some(total + whole * factor),
             _ => None,
         };
         self.nanoseconds += nanoseconds;
@@ -80,20 +87,31 @@ impl Quantities {
     /// The duration.
     pub fn duration(self) -> Result<Duration, Fault> {
         match (self.months, self.seconds) {
-            (Some(months), Some(seconds)) => {
-                Duration { months, length: Length { seconds, nanoseconds: self.nanoseconds }, timed: self.timed }.measured()
+            (Some(months), Some(seconds)) => Duration {
+                months,
+                length: Length {
+                    seconds,
+                    nanoseconds: self.nanoseconds,
+                },
+                timed: self.timed,
             }
+            .measured(),
             _ => Err(TOO_LARGE),
         }
     }
 }
 
-const TOO_LARGE: Fault = Fault::too_large("the months or the seconds of the duration have more than 18 digits");
+const TOO_LARGE: Fault =
+    Fault::too_large("the months or the seconds of the duration have more than 18 digits");
 
 impl Duration {
     /// The length between two moments.
     pub fn between(length: Length) -> Self {
-        Self { months: 0, length, timed: true }
+        Self {
+            months: 0,
+            length,
+            timed: true,
+        }
     }
 
     /// The same duration, if it is within the limits.
@@ -107,7 +125,11 @@ impl Duration {
     /// The negative.
     #[must_use]
     pub fn negative(self) -> Self {
-        Self { months: -self.months, length: self.length.negative(), timed: self.timed }
+        Self {
+            months: -self.months,
+            length: self.length.negative(),
+            timed: self.timed,
+        }
     }
 
     /// The sum.
@@ -118,7 +140,9 @@ impl Duration {
             timed: self.timed || other.timed,
         };
         if sum.has_mixed_signs() {
-            return Err(Fault::domain("a month has no fixed length: months and days of different signs do not add up"));
+            return Err(Fault::domain(
+                "a month has no fixed length: months and days of different signs do not add up",
+            ));
         }
         sum.measured()
     }
@@ -131,12 +155,87 @@ impl Duration {
             timed: true,
         };
         if difference.has_mixed_signs() {
-            return Err(Fault::domain("a month has no fixed length: which duration is longer depends on the date"));
+            return Err(Fault::domain(
+                "a month has no fixed length: which duration is longer depends on the date",
+            ));
         }
         Ok((difference.months.signum() + difference.length.sign()).cmp(&0))
     }
 
     fn has_mixed_signs(self) -> bool {
         self.months.signum() * self.length.sign() < 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cmp::Ordering;
+    use evalspan_abi::Code;
+
+    fn of(quantities: &[(Unit, Option<i64>)]) -> Result<Duration, Code> {
+        let mut sum = Quantities::NONE;
+        for (unit, whole) in quantities {
+            sum.add(*unit, *whole, 0);
+        }
+        sum.duration().map_err(|fault| fault.code)
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_and_never_overflow() {
+        let units = [
+            Unit::Year,
+            Unit::Month,
+            Unit::Week,
+            Unit::Day,
+            Unit::Hour,
+            Unit::Minute,
+            Unit::Second,
+        ];
+        for unit in units {
+            assert_eq!(of(&[(unit, None)]), Err(Code::TooLarge));
+            let most = of(&[(unit, Some(LIMIT - 1))]);
+            assert_eq!(
+                most.is_ok(),
+                unit == Unit::Month || unit == Unit::Second,
+                "{:?}",
+                unit
+            );
+        }
+        let all: alloc::vec::Vec<_> = units.iter().map(|unit| (*unit, Some(LIMIT / 604_800))).collect();
+        assert_eq!(of(&all), Err(Code::TooLarge));
+        assert!(of(&[(Unit::Year, Some(83_333_333_333_333_333))]).is_ok());
+        assert_eq!(
+            of(&[(Unit::Year, Some(83_333_333_333_333_334))]),
+            Err(Code::TooLarge)
+        );
+        assert!(of(&[(Unit::Day, Some(11_574_074_074_074))]).is_ok());
+        assert_eq!(of(&[(Unit::Day, Some(11_574_074_074_075))]), Err(Code::TooLarge));
+        let most = of(&[(Unit::Month, Some(LIMIT - 1)), (Unit::Second, Some(LIMIT - 1))]).unwrap();
+        assert_eq!(most.plus(most).unwrap_err().code, Code::TooLarge);
+        assert_eq!(
+            most.negative().plus(most.negative()).unwrap_err().code,
+            Code::TooLarge
+        );
+        assert_eq!(most.compare(most.negative()), Ok(Ordering::Greater));
+    }
+
+    #[test]
+    fn months_and_days_of_different_signs_do_not_mix() {
+        let month = of(&[(Unit::Month, Some(1))]).unwrap();
+        let day = of(&[(Unit::Day, Some(1))]).unwrap();
+        assert_eq!(month.plus(day.negative()).unwrap_err().code, Code::Domain);
+        assert_eq!(month.plus(day).unwrap().plus(day.negative()), Ok(month));
+        assert_eq!(month.compare(day).unwrap_err().code, Code::Domain);
+        assert_eq!(month.plus(day).unwrap().compare(day), Ok(Ordering::Greater));
+        assert_eq!(day.compare(day), Ok(Ordering::Equal));
+    }
+
+    #[test]
+    fn a_duration_is_timed_by_its_form() {
+        assert!(!of(&[(Unit::Week, Some(1)), (Unit::Day, Some(1))]).unwrap().timed);
+        let hours = of(&[(Unit::Hour, Some(0))]).unwrap();
+        assert!(hours.timed && hours.negative().timed);
+        assert!(of(&[(Unit::Day, Some(1))]).unwrap().plus(hours).unwrap().timed);
     }
 }

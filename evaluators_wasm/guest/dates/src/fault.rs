@@ -12,22 +12,34 @@ pub struct Fault {
 impl Fault {
     /// The operation has no answer for these values.
     pub const fn domain(message: &'static str) -> Self {
-        Self { code: Code::Domain, message }
+        Self {
+            code: Code::Domain,
+            message,
+        }
     }
 
     /// A field is outside the calendar or the clock.
     pub const fn range(message: &'static str) -> Self {
-        Self { code: Code::Range, message }
+        Self {
+            code: Code::Range,
+            message,
+        }
     }
 
     /// A value is over its limit.
     pub const fn too_large(message: &'static str) -> Self {
-        Self { code: Code::TooLarge, message }
+        Self {
+            code: Code::TooLarge,
+            message,
+        }
     }
 
     /// A known name that is left out on purpose.
     pub const fn unsupported(message: &'static str) -> Self {
-        Self { code: Code::Unsupported, message }
+        Self {
+            code: Code::Unsupported,
+            message,
+        }
     }
 }
 
@@ -35,5 +47,6 @@ impl Fault {
 pub const OUTSIDE_CALENDAR: Fault = Fault::range("the result is outside the years 0001 to 9999");
 
 /// Datetimes of which only one says when it is.
-pub const MIXED_OFFSETS: Fault =
-    Fault::domain("one datetime has an offset and the other has none: write both with one, as in 2024-02-29T04:20Z");
+pub const MIXED_OFFSETS: Fault = Fault::domain(
+    "one datetime has an offset and the other has none: write both with one, as in 2024-02-29T04:20Z",
+);

@@ -21,7 +21,7 @@ pub enum Parameter {
 }
 
 impl Parameter {
-    /// Whether an argument of a type fits.
+    /// Whether an expression of a type fits.
     pub fn takes(self, kind: Kind) -> bool {
         match self {
             _ if kind == Kind::Any => true,
@@ -29,7 +29,8 @@ impl Parameter {
             Self::Date => kind == Kind::Date,
             Self::DateTime => kind == Kind::DateTime,
             Self::Integer => kind == Kind::Integer,
-            Self::Weekday | Self::Offset => kind == Kind::Text,
+            // A string, which is no expression; the text that a function returns is a result only.
+            Self::Weekday | Self::Offset => false,
         }
     }
 
@@ -55,13 +56,13 @@ impl Parameter {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Function {
     /// Whole units of so many seconds.
-    Between(i64),
+    Between(i32),
     /// Whole units of so many months.
-    MonthsBetween(i64),
+    MonthsBetween(i32),
     /// Steps of so many days.
-    AddDays(i64),
+    AddDays(i32),
     /// Steps of so many months.
-    AddMonths(i64),
+    AddMonths(i32),
     AddWorkdays,
     WorkdaysBetween,
     Weekday,
@@ -80,54 +81,64 @@ pub enum Function {
     ToOffset,
 }
 
+/// The functions by name.
+static FUNCTIONS: [(&str, Function); 28] = [
+    ("days_between", Function::Between(SECONDS_OF_DAY as i32)),
+    ("weeks_between", Function::Between(7 * SECONDS_OF_DAY as i32)),
+    ("hours_between", Function::Between(3600)),
+    ("minutes_between", Function::Between(60)),
+    ("seconds_between", Function::Between(1)),
+    ("months_between", Function::MonthsBetween(1)),
+    ("years_between", Function::MonthsBetween(12)),
+    ("age", Function::MonthsBetween(12)),
+    ("add_days", Function::AddDays(1)),
+    ("add_weeks", Function::AddDays(7)),
+    ("add_months", Function::AddMonths(1)),
+    ("add_years", Function::AddMonths(12)),
+    ("add_workdays", Function::AddWorkdays),
+    ("workdays_between", Function::WorkdaysBetween),
+    ("weekday", Function::Weekday),
+    ("iso_weekday", Function::IsoWeekday),
+    ("iso_week", Function::IsoWeek),
+    ("day_of_year", Function::DayOfYear),
+    ("quarter", Function::Quarter),
+    ("start_of_month", Function::StartOfMonth),
+    ("end_of_month", Function::EndOfMonth),
+    ("next", Function::Next),
+    ("previous", Function::Previous),
+    ("days_in_month", Function::DaysInMonth),
+    ("is_leap_year", Function::IsLeapYear),
+    ("to_unix", Function::ToUnix),
+    ("from_unix", Function::FromUnix),
+    ("to_offset", Function::ToOffset),
+];
+
 /// The function of a name.
 pub fn find(name: &[u8]) -> Option<Function> {
-    Some(match name {
-        b"days_between" => Function::Between(SECONDS_OF_DAY),
-        b"weeks_between" => Function::Between(7 * SECONDS_OF_DAY),
-        b"hours_between" => Function::Between(3600),
-        b"minutes_between" => Function::Between(60),
-        b"seconds_between" => Function::Between(1),
-        b"months_between" => Function::MonthsBetween(1),
-        b"years_between" | b"age" => Function::MonthsBetween(12),
-        b"add_days" => Function::AddDays(1),
-        b"add_weeks" => Function::AddDays(7),
-        b"add_months" => Function::AddMonths(1),
-        b"add_years" => Function::AddMonths(12),
-        b"add_workdays" => Function::AddWorkdays,
-        b"workdays_between" => Function::WorkdaysBetween,
-        b"weekday" => Function::Weekday,
-        b"iso_weekday" => Function::IsoWeekday,
-        b"iso_week" => Function::IsoWeek,
-        b"day_of_year" => Function::DayOfYear,
-        b"quarter" => Function::Quarter,
-        b"start_of_month" => Function::StartOfMonth,
-        b"end_of_month" => Function::EndOfMonth,
-        b"next" => Function::Next,
-        b"previous" => Function::Previous,
-        b"days_in_month" => Function::DaysInMonth,
-        b"is_leap_year" => Function::IsLeapYear,
-        b"to_unix" => Function::ToUnix,
-        b"from_unix" => Function::FromUnix,
-        b"to_offset" => Function::ToOffset,
-        _ => return None,
-    })
+    FUNCTIONS
+        .iter()
+        .find(|(known, _)| known.as_bytes() == name)
+        .map(|(_, function)| *function)
 }
 
 impl Function {
     /// Its parameters, one or two.
-    pub fn parameters(self) -> &'static [Parameter] {
+    pub fn parameters(self) -> (Parameter, Option<Parameter>) {
         match self {
-            Self::Between(_) | Self::MonthsBetween(_) => &[Parameter::Day, Parameter::Day],
-            Self::AddDays(_) | Self::AddMonths(_) | Self::AddWorkdays => &[Parameter::Day, Parameter::Integer],
-            Self::WorkdaysBetween => &[Parameter::Date, Parameter::Date],
-            Self::Weekday | Self::IsoWeekday | Self::IsoWeek | Self::DayOfYear | Self::Quarter => &[Parameter::Day],
-            Self::StartOfMonth | Self::EndOfMonth => &[Parameter::Day],
-            Self::Next | Self::Previous => &[Parameter::Day, Parameter::Weekday],
-            Self::DaysInMonth => &[Parameter::Integer, Parameter::Integer],
-            Self::IsLeapYear | Self::FromUnix => &[Parameter::Integer],
-            Self::ToUnix => &[Parameter::DateTime],
-            Self::ToOffset => &[Parameter::DateTime, Parameter::Offset],
+            Self::Between(_) | Self::MonthsBetween(_) => (Parameter::Day, Some(Parameter::Day)),
+            Self::AddDays(_) | Self::AddMonths(_) | Self::AddWorkdays => {
+                (Parameter::Day, Some(Parameter::Integer))
+            }
+            Self::WorkdaysBetween => (Parameter::Date, Some(Parameter::Date)),
+            Self::Next | Self::Previous => (Parameter::Day, Some(Parameter::Weekday)),
+            Self::DaysInMonth => (Parameter::Integer, Some(Parameter::Integer)),
+            Self::ToOffset => (Parameter::DateTime, Some(Parameter::Offset)),
+            Self::IsLeapYear | Self::FromUnix => (Parameter::Integer, None),
+            Self::ToUnix => (Parameter::DateTime, None),
+            Self::Weekday | Self::IsoWeekday | Self::IsoWeek | Self::DayOfYear | Self::Quarter => {
+                (Parameter::Day, None)
+            }
+            Self::StartOfMonth | Self::EndOfMonth => (Parameter::Day, None),
         }
     }
 
@@ -146,8 +157,12 @@ impl Function {
     /// Its value; a function of one argument is given that one twice.
     pub fn apply(self, first: Value, second: Value) -> Result<Value, Fault> {
         match (self, first, second) {
-            (Self::Between(unit), _, _) => Ok(Value::Integer(difference(first, second)?.whole(unit))),
-            (Self::MonthsBetween(unit), _, _) => Ok(Value::Integer(months_between(first, second, unit)?)),
+            (Self::Between(unit), _, _) => {
+                Ok(Value::Integer(difference(first, second)?.whole(i64::from(unit))))
+            }
+            (Self::MonthsBetween(unit), _, _) => {
+                Ok(Value::Integer(months_between(first, second, i64::from(unit))?))
+            }
             (Self::WorkdaysBetween, Value::Date(start), Value::Date(end)) => {
                 Ok(Value::Integer(i64::from(start.workdays_until(end))))
             }
@@ -160,19 +175,22 @@ impl Function {
             }
             (Self::IsLeapYear, Value::Integer(year), _) => Ok(Value::Boolean(is_leap_year(year_of(year)?))),
             (Self::ToUnix, Value::DateTime(moment), _) => to_unix(moment).map(Value::Integer),
-            (Self::FromUnix, Value::Integer(seconds), _) => {
-                DateTime::from_unix(seconds).map(Value::DateTime).ok_or(OUTSIDE_CALENDAR)
-            }
+            (Self::FromUnix, Value::Integer(seconds), _) => DateTime::from_unix(seconds)
+                .map(Value::DateTime)
+                .ok_or(OUTSIDE_CALENDAR),
             (Self::ToOffset, Value::DateTime(moment), Value::Offset(offset)) => {
                 if moment.offset.is_none() {
                     return Err(NO_OFFSET);
                 }
-                moment.at_offset(offset).map(Value::DateTime).ok_or(OUTSIDE_CALENDAR)
+                moment
+                    .at_offset(offset)
+                    .map(Value::DateTime)
+                    .ok_or(OUTSIDE_CALENDAR)
             }
             (_, Value::Date(date), _) => self.of_date(date, second, Value::Date),
-            (_, Value::DateTime(moment), _) => {
-                self.of_date(moment.date, second, |date| Value::DateTime(DateTime { date, ..moment }))
-            }
+            (_, Value::DateTime(moment), _) => self.of_date(moment.date, second, |date| {
+                Value::DateTime(DateTime { date, ..moment })
+            }),
             _ => Err(WRONG_TYPE),
         }
     }
@@ -182,22 +200,30 @@ impl Function {
         let civil = date.civil();
         let first_of_month = Civil { day: 1, ..civil };
         match (self, second) {
-            (Self::AddDays(days), Value::Integer(n)) => {
-                n.checked_mul(days).and_then(|days| date.plus_days(days)).map(moved).ok_or(OUTSIDE_CALENDAR)
-            }
+            (Self::AddDays(days), Value::Integer(n)) => n
+                .checked_mul(i64::from(days))
+                .and_then(|days| date.plus_days(days))
+                .map(moved)
+                .ok_or(OUTSIDE_CALENDAR),
             (Self::AddMonths(months), Value::Integer(n)) => n
-                .checked_mul(months)
+                .checked_mul(i64::from(months))
                 .and_then(|months| civil.plus_months(months))
                 .map(|civil| moved(civil.date()))
                 .ok_or(OUTSIDE_CALENDAR),
-            (Self::AddWorkdays, Value::Integer(n)) => date.plus_workdays(n).map(moved).ok_or(OUTSIDE_CALENDAR),
+            (Self::AddWorkdays, Value::Integer(n)) => {
+                date.plus_workdays(n).map(moved).ok_or(OUTSIDE_CALENDAR)
+            }
             (Self::Next, Value::Weekday(day)) => {
                 let days = (day - date.iso_weekday() + 6) % 7 + 1;
-                date.plus_days(i64::from(days)).map(Value::Date).ok_or(OUTSIDE_CALENDAR)
+                date.plus_days(i64::from(days))
+                    .map(Value::Date)
+                    .ok_or(OUTSIDE_CALENDAR)
             }
             (Self::Previous, Value::Weekday(day)) => {
                 let days = (date.iso_weekday() - day + 6) % 7 + 1;
-                date.plus_days(-i64::from(days)).map(Value::Date).ok_or(OUTSIDE_CALENDAR)
+                date.plus_days(-i64::from(days))
+                    .map(Value::Date)
+                    .ok_or(OUTSIDE_CALENDAR)
             }
             (Self::Weekday, _) => Ok(Value::Weekday(date.iso_weekday())),
             (Self::IsoWeekday, _) => Ok(Value::Integer(i64::from(date.iso_weekday()))),
@@ -209,7 +235,10 @@ impl Function {
             (Self::Quarter, _) => Ok(Value::Integer(i64::from((civil.month + 2) / 3))),
             (Self::StartOfMonth, _) => Ok(Value::Date(first_of_month.date())),
             (Self::EndOfMonth, _) => {
-                let last = Civil { day: days_in_month(civil.year, civil.month), ..civil };
+                let last = Civil {
+                    day: days_in_month(civil.year, civil.month),
+                    ..civil
+                };
                 Ok(Value::Date(last.date()))
             }
             _ => Err(WRONG_TYPE),
@@ -220,8 +249,9 @@ impl Function {
 /// The types were checked where the call was read, so that no evaluation gets here.
 const WRONG_TYPE: Fault = Fault::domain("the function does not take these types");
 
-const NO_OFFSET: Fault =
-    Fault::domain("the datetime has no offset, so that its instant is not known: write one, as in 2024-02-29T04:20Z");
+const NO_OFFSET: Fault = Fault::domain(
+    "the datetime has no offset, so that its instant is not known: write one, as in 2024-02-29T04:20Z",
+);
 
 fn year_of(year: i64) -> Result<i32, Fault> {
     if !(1..=i64::from(LAST_YEAR)).contains(&year) {
@@ -234,7 +264,11 @@ fn year_of(year: i64) -> Result<i32, Fault> {
 fn moments(first: Value, second: Value) -> Result<(DateTime, DateTime), Fault> {
     match (first, second) {
         (Value::Date(first), Value::Date(second)) => {
-            let midnight = |date| DateTime { date, time: Time::MIDNIGHT, offset: None };
+            let midnight = |date| DateTime {
+                date,
+                time: Time::MIDNIGHT,
+                offset: None,
+            };
             Ok((midnight(first), midnight(second)))
         }
         (Value::DateTime(first), Value::DateTime(second)) => {
@@ -243,7 +277,9 @@ fn moments(first: Value, second: Value) -> Result<(DateTime, DateTime), Fault> {
             }
             Ok((first, second))
         }
-        _ => Err(Fault::domain("one is a date and the other a datetime: write both with a time, or none")),
+        _ => Err(Fault::domain(
+            "one is a date and the other a datetime: write both with a time, or none",
+        )),
     }
 }
 
@@ -256,15 +292,28 @@ fn difference(first: Value, second: Value) -> Result<Length, Fault> {
 /// Whole steps of `unit` months from the first to the second, truncated towards zero.
 fn months_between(first: Value, second: Value, unit: i64) -> Result<i64, Fault> {
     let (start, end) = moments(first, second)?;
-    // No step leaves the calendar, so that an end outside of it, on the clock of the start, is as good as the nearest
-    // moment inside.
-    let end = start.offset.map_or(end, |offset| end.at_offset_or_nearest(offset));
+    // No step leaves the calendar, so that an end outside of it, on the clock of the start, is as good as the
+    // nearest moment inside.
+    let end = start
+        .offset
+        .map_or(end, |offset| end.at_offset_or_nearest(offset));
     let (from, to) = (start.date.civil(), end.date.civil());
     let months = i64::from(to.year - from.year) * 12 + i64::from(to.month - from.month);
-    let steps = if unit == 1 { months } else { i64::from(to.year - from.year) };
-    // That many steps lead to the month, or the year, of the end: perhaps past it, but then one less does not.
+    let steps = if unit == 1 {
+        months
+    } else {
+        i64::from(to.year - from.year)
+    };
+    // That many steps lead to the month, or the year, of the end: perhaps past it, but then one less does
+    // not.
     let reached = from.plus_months(steps * unit).ok_or(OUTSIDE_CALENDAR)?.date();
-    let past = DateTime { date: reached, ..start }.local().minus(end.local()).sign();
+    let past = DateTime {
+        date: reached,
+        ..start
+    }
+    .local()
+    .minus(end.local())
+    .sign();
     let overshoots = past * end.local().minus(start.local()).sign() > 0;
     Ok(if overshoots { steps - past } else { steps })
 }
@@ -274,7 +323,9 @@ fn to_unix(moment: DateTime) -> Result<i64, Fault> {
         return Err(NO_OFFSET);
     }
     if moment.time.nanoseconds != 0 {
-        return Err(Fault::domain("a Unix time is in whole seconds, and this has a fraction of one"));
+        return Err(Fault::domain(
+            "a Unix time is in whole seconds, and this has a fraction of one",
+        ));
     }
     Ok(moment.unix())
 }

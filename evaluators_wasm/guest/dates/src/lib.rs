@@ -1,7 +1,7 @@
 //! dates/1 (`docs/operators/dates.md`): dates, times, durations and the calendar between them.
 //!
-//! One pass: what is read is evaluated at once, every operation taking constant time. The first fault of the evaluation is
-//! kept until the input is known to be well formed, and from then on only types are computed.
+//! One pass: what is read is evaluated at once, every operation taking constant time. The first fault of the
+//! evaluation is kept until the input is known to be well formed, and from then on only types are computed.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -14,6 +14,7 @@ mod clock;
 mod duration;
 mod fault;
 mod functions;
+mod hint;
 mod literal;
 mod operators;
 mod parser;
@@ -36,7 +37,11 @@ evalspan_abi::evaluator! {
 pub fn evaluate(request: &Request<'_>, response: &mut Response) -> Result<(), Error> {
     request.check_length(request.options[0])?;
     let value = parser::evaluate(request.input, request.options[1])?;
-    // The longest text is that of a duration, about 60 bytes, so that measuring it needs no calculation beforehand.
+    // The longest text is that of a duration, about 60 bytes, so that measuring it needs no calculation
+    // beforehand.
     text::write(&value, response);
     Response::check_size(response.len(), request.options[2])
 }
+
+#[cfg(test)]
+mod tests;

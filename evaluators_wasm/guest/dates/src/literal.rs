@@ -13,24 +13,31 @@ pub enum Literal {
     Integer(Option<i64>),
     /// Seconds with a fraction: the whole ones, as above, and nanoseconds.
     Decimal(Option<i64>, i32),
-    /// A date, a time or a datetime; where it has no value, its type and why.
-    Moment(Result<Value, (Kind, Fault)>),
+    /// A date, a time or a datetime.
+    Moment(Value),
+    /// One of these that has no value: its type and why.
+    NoMoment(Kind, Fault),
     /// An ISO week or a day of one.
     Week,
 }
 
 const DATE_RANGE: Fault = Fault::range("a date is 0001-01-01 to 9999-12-31, with a day that the month has");
-const TIME_RANGE: Fault = Fault::range("a time of day is 00:00:00 to 23:59:59; there is no 24:00 and no second 60");
+const TIME_RANGE: Fault =
+    Fault::range("a time of day is 00:00:00 to 23:59:59; there is no 24:00 and no second 60");
 const OFFSET_RANGE: Fault = Fault::range("an offset is -23:59 to +23:59, and not -00:00: write Z for UTC");
 
 /// The literal of a whole numeric word, or `None` where it is none.
 pub fn numeric(word: &[u8]) -> Option<Literal> {
     let mut fields = Fields::new(word);
-    let literal = match word.get(after_digits(word, 0)) {
+    let digits = after_digits(word, 0);
+    let literal = match word.get(digits) {
         None => Literal::Integer(fields.integer()?),
         Some(b'.') => Literal::Decimal(fields.integer()?, fields.fraction()?),
-        Some(b':') => Literal::Moment(clock(&mut fields)?.map(Value::Time).ok_or((Kind::Time, TIME_RANGE))),
-        Some(b'-') if !word.contains(&b'W') => moment(&mut fields)?,
+        Some(b':') => match clock(&mut fields)? {
+            Some(time) => Literal::Moment(Value::Time(time)),
+            None => Literal::NoMoment(Kind::Time, TIME_RANGE),
+        },
+        Some(b'-') if word.get(digits + 1) != Some(&b'W') => moment(&mut fields)?,
         Some(b'-' | b'W') => week(&mut fields)?,
         Some(_) => return None,
     };
@@ -59,18 +66,26 @@ fn moment(fields: &mut Fields<'_>) -> Option<Literal> {
     fields.require(b'-')?;
     let date = date(year, month, fields.two_digits()?);
     if fields.is_at_end() {
-        return Some(Literal::Moment(date.map(Value::Date).ok_or((Kind::Date, DATE_RANGE))));
+        return Some(match date {
+            Some(date) => Literal::Moment(Value::Date(date)),
+            None => Literal::NoMoment(Kind::Date, DATE_RANGE),
+        });
     }
     fields.require(b'T')?;
     let time = clock(fields)?;
-    let offset = if fields.is_at_end() { Ok(None) } else { offset(fields)?.map(Some) };
-    let datetime = match (date, time, offset) {
-        (None, _, _) => Err(DATE_RANGE),
-        (_, None, _) => Err(TIME_RANGE),
-        (_, _, Err(fault)) => Err(fault),
-        (Some(date), Some(time), Ok(offset)) => Ok(Value::DateTime(DateTime { date, time, offset })),
+    let offset = if fields.is_at_end() {
+        Ok(None)
+    } else {
+        offset(fields)?.map(Some)
     };
-    Some(Literal::Moment(datetime.map_err(|fault| (Kind::DateTime, fault))))
+    Some(match (date, time, offset) {
+        (None, _, _) => Literal::NoMoment(Kind::DateTime, DATE_RANGE),
+        (_, None, _) => Literal::NoMoment(Kind::DateTime, TIME_RANGE),
+        (_, _, Err(fault)) => Literal::NoMoment(Kind::DateTime, fault),
+        (Some(date), Some(time), Ok(offset)) => {
+            Literal::Moment(Value::DateTime(DateTime { date, time, offset }))
+        }
+    })
 }
 
 /// A date, or `None` where the calendar does not have it.
@@ -107,7 +122,11 @@ fn week(fields: &mut Fields<'_>) -> Option<Literal> {
     let extended = fields.eat(b'-');
     fields.require(b'W')?;
     fields.two_digits()?;
-    let has_day = if extended { fields.eat(b'-') } else { !fields.is_at_end() };
+    let has_day = if extended {
+        fields.eat(b'-')
+    } else {
+        !fields.is_at_end()
+    };
     if has_day && !fields.next()?.is_ascii_digit() {
         return None;
     }
@@ -120,24 +139,29 @@ pub fn offset_argument(text: &str) -> Result<i32, Fault> {
     match offset(&mut fields) {
         Some(result) if fields.is_at_end() => result,
         _ if text.starts_with(|first: char| first.is_ascii_alphabetic()) => Err(NO_ZONES),
-        _ => Err(Fault::domain("an offset is Z or a sign and HH:MM, as in \"+02:00\"")),
+        _ => Err(Fault::domain(
+            "an offset is Z or a sign and HH:MM, as in \"+02:00\"",
+        )),
     }
 }
 
 /// The text argument of a day's name: Monday 1 to Sunday 7.
 pub fn weekday_argument(text: &str) -> Result<i32, Fault> {
-    match crate::text::WEEKDAYS.iter().position(|name| name.eq_ignore_ascii_case(text)) {
+    match crate::text::WEEKDAYS
+        .iter()
+        .position(|name| name.eq_ignore_ascii_case(text))
+    {
         Some(index) => Ok(index as i32 + 1),
-        None => Err(NO_WEEKDAY),
+        None => Err(Fault::domain(
+            "the name of a day is Monday, Tuesday and so on, in full and in English",
+        )),
     }
 }
 
-/// A text that names no day.
-pub const NO_WEEKDAY: Fault = Fault::domain("the name of a day is Monday, Tuesday and so on, in full and in English");
-
 /// A name of a time zone.
-pub const NO_ZONES: Fault =
-    Fault::unsupported("names of time zones are not known here: write the offset, as in 2024-02-29T04:20+02:00");
+pub const NO_ZONES: Fault = Fault::unsupported(
+    "names of time zones are not known here: write the offset, as in 2024-02-29T04:20+02:00",
+);
 
 /// The duration of a whole ISO word, or `None` where it is none.
 pub fn iso(word: &[u8]) -> Option<Result<Duration, Fault>> {

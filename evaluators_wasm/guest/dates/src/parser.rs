@@ -1,21 +1,28 @@
-//! Reads an expression and evaluates it on the way. Constructs that are open lie on the heap, not on the stack.
+//! Reads an expression and evaluates it on the way. Constructs that are open lie on the heap, not on the
+//! stack.
+
+mod atoms;
+mod level;
 
 use alloc::vec::Vec;
 
 use evalspan_abi::Error;
 use evalspan_syntax::{Cursor, Depth};
 
-use crate::duration::{Quantities, Unit};
+use self::level::{Call, Level, Opener, Pending};
 use crate::fault::Fault;
-use crate::functions::{self, Function, Parameter};
-use crate::literal::{self, Literal, NO_WEEKDAY, NO_ZONES};
+use crate::hint;
 use crate::operators::{self, Operator};
 use crate::value::{Kind, Value};
-use crate::{hint, word, zone};
 
 /// Evaluates an input whose length was checked.
 pub fn evaluate(input: &[u8], max_depth: u32) -> Result<Value, Error> {
-    Parser::new(input, max_depth).run()
+    let mut parser = Parser::new(input, max_depth);
+    let value = parser.run()?;
+    match parser.fault {
+        None => Ok(value),
+        Some(error) => Err(error),
+    }
 }
 
 struct Parser<'a> {
@@ -25,46 +32,21 @@ struct Parser<'a> {
     level: Level,
     outer: Vec<Level>,
     /// The signs that wait for their operand, of all levels.
-    signs: Vec<Sign>,
+    signs: Vec<Pending>,
+    /// The left operands and first arguments that wait for the other one, of all levels.
+    operands: Vec<Value>,
     /// The first error of the evaluation; after it, values are missing.
     fault: Option<Error>,
 }
 
-/// A construct that is open: what opened it, and what waits in it for a right operand.
-struct Level {
-    opener: Opener,
-    /// How many signs there are outside of it.
-    signs: usize,
-    sum: Option<Pending>,
-    comparison: Option<Pending>,
-}
-
-enum Opener {
-    Input,
-    Parenthesis,
-    Call(Call),
-}
-
-struct Call {
-    function: Function,
-    /// Where its name is.
-    start: usize,
-    end: usize,
-    /// The first of two arguments, once it is complete.
-    first: Option<Value>,
-    /// Where the present argument starts.
-    argument: usize,
-}
-
-struct Pending {
-    left: Value,
-    operator: Operator,
-    at: usize,
-}
-
-struct Sign {
-    operator: Operator,
-    at: usize,
+/// What was read where an operand may start.
+enum Read {
+    /// An atom.
+    Operand(Value),
+    /// A string, which is a whole argument.
+    Argument(Call, Value),
+    /// A sign, a parenthesis or the head of a call: an operand follows.
+    Opening,
 }
 
 /// What comes after a complete operand.
@@ -77,12 +59,6 @@ enum Next {
     End(Value),
 }
 
-impl Level {
-    fn new(opener: Opener, signs: usize) -> Self {
-        Self { opener, signs, sum: None, comparison: None }
-    }
-}
-
 impl<'a> Parser<'a> {
     fn new(input: &'a [u8], max_depth: u32) -> Self {
         Self {
@@ -91,236 +67,92 @@ impl<'a> Parser<'a> {
             level: Level::new(Opener::Input, 0),
             outer: Vec::new(),
             signs: Vec::new(),
+            // Enough for most inputs; growing from nothing costs more.
+            operands: Vec::with_capacity(4),
             fault: None,
         }
     }
 
-    fn run(mut self) -> Result<Value, Error> {
-        let value = loop {
-            // A sign or an opening consumes its token and leaves the operand to the next turn.
+    fn run(&mut self) -> Result<Value, Error> {
+        loop {
             let mut next = match self.operand()? {
-                Some(value) => self.operand_ended(value)?,
-                None => Next::Operand,
+                Read::Operand(value) => self.operand_ended(value)?,
+                Read::Argument(call, value) => {
+                    self.cursor.skip_white();
+                    self.argument_taken(call, value)?
+                }
+                Read::Opening => Next::Operand,
             };
             while let Next::Closed(value) = next {
                 next = self.operand_ended(value)?;
             }
             if let Next::End(value) = next {
-                break value;
+                return Ok(value);
             }
-        };
-        match self.fault {
-            None => Ok(value),
-            Some(error) => Err(error),
         }
     }
 
-    /// Reads an atom, or a sign, a parenthesis or the head of a call, after which an operand follows.
-    fn operand(&mut self) -> Result<Option<Value>, Error> {
+    /// Reads what stands where an operand may start.
+    fn operand(&mut self) -> Result<Read, Error> {
         self.cursor.skip_white();
         let at = self.cursor.at();
         match self.cursor.peek() {
-            Some(b'0'..=b'9') => self.number().map(Some),
+            Some(b'0'..=b'9') => self.number().map(Read::Operand),
             Some(b'+' | b'-') => {
-                let operator = if self.cursor.eat(b'-') { Operator::Minus } else { Operator::Plus };
+                let operator = if self.cursor.eat(b'-') {
+                    Operator::Minus
+                } else {
+                    Operator::Plus
+                };
                 self.depth.enter(at)?;
                 self.cursor.go_to(at + 1);
-                self.signs.push(Sign { operator, at });
-                Ok(None)
+                self.signs.push(Pending { operator, at });
+                Ok(Read::Opening)
             }
             Some(b'(') => {
                 self.depth.enter(at)?;
                 self.cursor.advance(1);
                 self.open(Opener::Parenthesis);
-                Ok(None)
+                Ok(Read::Opening)
             }
             Some(byte) if byte.is_ascii_alphabetic() || byte == b'_' => self.name(),
-            Some(b'"' | b'\'') => {
-                Err(self.cursor.unexpected("text stands only where a function takes the name of a day or an offset"))
-            }
-            _ => Err(self.cursor.unexpected("expected a date, a duration, a function or an opening parenthesis")),
+            Some(b'"' | b'\'') => self.string(at),
+            _ => Err(self
+                .cursor
+                .unexpected("expected a date, a duration, a function or an opening parenthesis")),
         }
     }
 
     fn open(&mut self, opener: Opener) {
-        let level = Level::new(opener, self.signs.len());
-        self.outer.push(core::mem::replace(&mut self.level, level));
+        self.outer.push(self.level);
+        self.level = Level::new(opener, self.signs.len());
     }
 
-    /// Closes the innermost construct, which the input is not, and returns what opened it.
-    fn close(&mut self) -> Opener {
+    /// Leaves the innermost construct, which the input is not.
+    fn close(&mut self) {
         self.depth.leave();
-        match self.outer.pop() {
-            Some(level) => core::mem::replace(&mut self.level, level).opener,
-            None => Opener::Input,
+        if let Some(level) = self.outer.pop() {
+            self.level = level;
         }
     }
 
-    /// The value, or the fault and a value that is missing.
-    fn settle(&mut self, kind: Kind, at: usize, end: usize, result: Result<Value, Fault>) -> Value {
+    /// The value, or one that is missing and the fault, which is kept if it is the first.
+    #[inline(always)]
+    fn settle(&mut self, kind: Kind, start: usize, end: usize, result: Result<Value, Fault>) -> Value {
         match result {
-            Ok(value) if self.fault.is_none() => value,
-            Ok(_) => Value::Missing(kind),
-            Err(fault) => {
-                if self.fault.is_none() {
-                    let error = Error::new(fault.code, at, fault.message).piece(self.cursor.input(), end);
-                    self.fault = Some(error);
-                }
-                Value::Missing(kind)
-            }
+            Ok(value) => value,
+            Err(fault) => self.missing(kind, start, end, fault),
         }
     }
 
-    /// Reads what starts with a digit: a number, a moment, or a duration.
-    fn number(&mut self) -> Result<Value, Error> {
-        let start = self.cursor.at();
-        let literal = self.numeric_word()?;
-        let end = self.cursor.at();
-        self.cursor.skip_white();
-        let has_name = self.cursor.peek().map_or(false, |byte| byte.is_ascii_alphabetic() || byte == b'_');
-        match literal {
-            Literal::Integer(whole) if !has_name => {
-                let value = whole.map(Value::Integer).ok_or(Fault::too_large("an integer has at most 18 digits"));
-                Ok(self.settle(Kind::Integer, start, end, value))
-            }
-            Literal::Integer(whole) => self.quantities(start, whole, None),
-            Literal::Decimal(whole, nanoseconds) => self.quantities(start, whole, Some(nanoseconds)),
-            Literal::Week => {
-                let fault = Fault::unsupported("ISO week dates are not known here: write the date, as in 2024-02-29");
-                Ok(self.settle(Kind::Any, start, end, Err(fault)))
-            }
-            Literal::Moment(result) => {
-                let (kind, result) = match result {
-                    Ok(value) => (value.kind(), Ok(value)),
-                    Err((kind, fault)) => (kind, Err(fault)),
-                };
-                let value = self.settle(kind, start, end, result);
-                if !has_name || kind == Kind::Date {
-                    return Ok(value);
-                }
-                let name = self.cursor.at();
-                match self.zone() {
-                    Some(zone) => Ok(zone),
-                    None => Err(Error::syntax(name, "only the name of a time zone may follow a time")),
-                }
-            }
+    #[cold]
+    #[inline(never)]
+    fn missing(&mut self, kind: Kind, start: usize, end: usize, fault: Fault) -> Value {
+        if self.fault.is_none() {
+            let error = Error::new(fault.code, start, fault.message).piece(self.cursor.input(), end);
+            self.fault = Some(error);
         }
-    }
-
-    /// Reads a whole numeric word.
-    fn numeric_word(&mut self) -> Result<Literal, Error> {
-        let (input, start) = (self.cursor.input(), self.cursor.at());
-        let end = word::numeric_end(input, start);
-        let text = &input[start..end];
-        match literal::numeric(text) {
-            Some(literal) => {
-                self.cursor.go_to(end);
-                Ok(literal)
-            }
-            None => Err(Error::syntax(start, hint::for_numeric_word(text)).piece(input, end)),
-        }
-    }
-
-    /// Reads the rest of a duration in words, its first number being read.
-    fn quantities(&mut self, start: usize, whole: Option<i64>, fraction: Option<i32>) -> Result<Value, Error> {
-        let (mut whole, mut fraction) = (whole, fraction);
-        let mut quantities = Quantities::NONE;
-        let mut last = None;
-        loop {
-            let unit = self.unit(fraction.is_some(), last)?;
-            let end = self.cursor.at();
-            quantities.add(unit, whole, fraction.unwrap_or(0));
-            last = Some(unit);
-            self.cursor.skip_white();
-            if !self.cursor.peek().map_or(false, |byte| byte.is_ascii_digit()) {
-                let duration = quantities.duration().map(Value::Duration);
-                return Ok(self.settle(Kind::Duration, start, end, duration));
-            }
-            let number = self.cursor.at();
-            let next = if unit == Unit::Second { None } else { Some(self.numeric_word()?) };
-            match next {
-                Some(Literal::Integer(next)) => {
-                    whole = next;
-                    fraction = None;
-                }
-                Some(Literal::Decimal(next, nanoseconds)) => {
-                    whole = next;
-                    fraction = Some(nanoseconds);
-                }
-                _ => return Err(Error::syntax(number, "expected an operator or the end of the input")),
-            }
-        }
-    }
-
-    /// Reads a unit that is smaller than the last one.
-    fn unit(&mut self, has_fraction: bool, last: Option<Unit>) -> Result<Unit, Error> {
-        self.cursor.skip_white();
-        let at = self.cursor.at();
-        let name = self.cursor.name().unwrap_or("");
-        let message = match Unit::of_word(name.as_bytes()) {
-            Some(unit) if has_fraction && unit != Unit::Second => "only seconds have a fraction",
-            Some(unit) if last.map_or(false, |last| unit <= last) => {
-                "units stand in order, each once: years, months, weeks, days, hours, minutes, seconds"
-            }
-            Some(unit) => return Ok(unit),
-            None if has_fraction => "expected seconds after a decimal",
-            None => "expected a unit: year, month, week, day, hour, minute or second, lowercase",
-        };
-        if name.is_empty() {
-            return Err(self.cursor.unexpected(message));
-        }
-        Err(Error::syntax(at, message).piece(self.cursor.input(), self.cursor.at()))
-    }
-
-    /// Reads the name of a time zone, which has no answer; `None`, where that is not next.
-    fn zone(&mut self) -> Option<Value> {
-        let start = self.cursor.at();
-        self.cursor.name()?;
-        let end = zone::end(self.cursor.input(), start, self.cursor.at())?;
-        self.cursor.go_to(end);
-        Some(self.settle(Kind::Any, start, end, Err(NO_ZONES)))
-    }
-
-    /// Reads what starts with a letter: an ISO duration, a function's head, or a name that has no answer.
-    fn name(&mut self) -> Result<Option<Value>, Error> {
-        let (input, start) = (self.cursor.input(), self.cursor.at());
-        if let Some(end) = word::iso_end(input, start) {
-            return match literal::iso(&input[start..end]) {
-                Some(duration) => {
-                    self.cursor.go_to(end);
-                    Ok(Some(self.settle(Kind::Duration, start, end, duration.map(Value::Duration))))
-                }
-                None => Err(Error::syntax(start, hint::for_iso_word()).piece(input, end)),
-            };
-        }
-        let name = self.cursor.name().unwrap_or("").as_bytes();
-        let end = self.cursor.at();
-        if let Some(function) = functions::find(name) {
-            self.depth.enter(start)?;
-            self.cursor.skip_white();
-            if !self.cursor.eat(b'(') {
-                return Err(self.cursor.unexpected("expected an opening parenthesis after the function's name"));
-            }
-            self.open(Opener::Call(Call { function, start, end, first: None, argument: 0 }));
-            self.argument_begins();
-            return Ok(None);
-        }
-        if name == b"today" || name == b"now" {
-            self.cursor.skip_white();
-            if self.cursor.eat(b'(') {
-                self.cursor.skip_white();
-                if !self.cursor.eat(b')') {
-                    return Err(self.cursor.unexpected("expected a closing parenthesis"));
-                }
-            }
-            let fault = Fault::unsupported("there is no clock here: write the date itself, as in 2024-02-29");
-            return Ok(Some(self.settle(Kind::Any, start, end, Err(fault))));
-        }
-        self.cursor.go_to(start);
-        match self.zone() {
-            Some(zone) => Ok(Some(zone)),
-            None => Err(Error::syntax(start, hint::for_name(name)).piece(input, end)),
-        }
+        Value::Missing(kind)
     }
 
     /// Applies what waits for the operand, and reads the token after it.
@@ -328,12 +160,12 @@ impl<'a> Parser<'a> {
         let mut value = value;
         while self.signs.len() > self.level.signs {
             if let Some(sign) = self.signs.pop() {
-                value = self.signed(&sign, value);
+                value = self.signed(sign, value);
             }
             self.depth.leave();
         }
         if let Some(pending) = self.level.sum.take() {
-            value = self.applied(&pending, value);
+            value = self.applied(pending, value);
         }
         let end = self.cursor.at();
         self.cursor.skip_white();
@@ -344,40 +176,48 @@ impl<'a> Parser<'a> {
             _ => return self.sum_ended(value, end),
         };
         self.cursor.advance(1);
-        self.level.sum = Some(Pending { left: value, operator, at });
+        self.level.sum = Some(Pending { operator, at });
+        self.operands.push(value);
         Ok(Next::Operand)
     }
 
-    fn signed(&mut self, sign: &Sign, operand: Value) -> Value {
+    fn signed(&mut self, sign: Pending, operand: Value) -> Value {
         let kind = operators::signed_kind(operand.kind());
         if self.fault.is_some() {
             return Value::Missing(kind);
         }
-        self.settle(kind, sign.at, sign.at + 1, operators::signed(sign.operator, operand))
+        self.settle(
+            kind,
+            sign.at,
+            sign.at + 1,
+            operators::signed(sign.operator, operand),
+        )
     }
 
-    fn applied(&mut self, pending: &Pending, right: Value) -> Value {
-        let kind = operators::kind(pending.operator, pending.left.kind(), right.kind());
+    fn applied(&mut self, pending: Pending, right: Value) -> Value {
+        let left = self.operands.pop().unwrap_or(right);
+        let kind = operators::kind(pending.operator, left.kind(), right.kind());
         if self.fault.is_some() {
             return Value::Missing(kind);
         }
-        let result = operators::apply(pending.operator, pending.left, right);
+        let result = operators::apply(pending.operator, left, right);
         self.settle(kind, pending.at, pending.at + 1, result)
     }
 
     /// Goes on after a sum that ended at `end`; white space after it is consumed.
     fn sum_ended(&mut self, value: Value, end: usize) -> Result<Next, Error> {
-        if let Opener::Call(_) = self.level.opener {
-            return self.argument_ended(value, end);
+        if let Opener::Call(call) = self.level.opener {
+            return self.argument_ended(call, value, end);
         }
         let at = self.cursor.at();
         let (value, is_comparison) = match self.level.comparison.take() {
-            Some(pending) => (self.applied(&pending, value), true),
+            Some(pending) => (self.applied(pending, value), true),
             None => (value, false),
         };
         if !is_comparison {
             if let Some(operator) = self.comparison_operator() {
-                self.level.comparison = Some(Pending { left: value, operator, at });
+                self.level.comparison = Some(Pending { operator, at });
+                self.operands.push(value);
                 return Ok(Next::Operand);
             }
         }
@@ -386,7 +226,9 @@ impl<'a> Parser<'a> {
                 self.close();
                 Ok(Next::Closed(value))
             }
-            Opener::Parenthesis => Err(self.cursor.unexpected("expected an operator or a closing parenthesis")),
+            Opener::Parenthesis => Err(self
+                .cursor
+                .unexpected("expected an operator or a closing parenthesis")),
             _ if self.cursor.is_at_end() => Ok(Next::End(value)),
             _ => Err(self.cursor.unexpected(hint::after_sum(self.cursor.peek()))),
         }
@@ -413,5 +255,51 @@ impl<'a> Parser<'a> {
         if let Opener::Call(call) = &mut self.level.opener {
             call.argument = at;
         }
+    }
+
+    /// Goes on after an argument that ended at `end`; white space after it is consumed.
+    fn argument_ended(&mut self, call: Call, value: Value, end: usize) -> Result<Next, Error> {
+        let parameter = call.parameter();
+        if !parameter.takes(value.kind()) {
+            return Err(Error::syntax(call.argument, parameter.wanted()).piece(self.cursor.input(), end));
+        }
+        self.argument_taken(call, value)
+    }
+
+    /// Goes on after an argument of the right type; white space after it is consumed.
+    fn argument_taken(&mut self, call: Call, value: Value) -> Result<Next, Error> {
+        match (self.cursor.peek(), call.is_last()) {
+            (Some(b','), false) => {
+                self.level.opener = Opener::Call(Call {
+                    has_first: true,
+                    ..call
+                });
+                self.operands.push(value);
+                self.cursor.advance(1);
+                self.argument_begins();
+                Ok(Next::Operand)
+            }
+            (Some(b')'), true) => {
+                self.cursor.advance(1);
+                self.close();
+                Ok(Next::Closed(self.called(call, value)))
+            }
+            (Some(b','), true) => Err(self.cursor.unexpected("the function takes fewer arguments")),
+            (Some(b')'), false) => Err(self.cursor.unexpected("the function takes one more argument")),
+            (_, true) => Err(self
+                .cursor
+                .unexpected("expected an operator or a closing parenthesis")),
+            (_, false) => Err(self.cursor.unexpected("expected an operator or a comma")),
+        }
+    }
+
+    fn called(&mut self, call: Call, last: Value) -> Value {
+        let waiting = if call.has_first { self.operands.pop() } else { None };
+        let first = waiting.unwrap_or(last);
+        let kind = call.function.kind(first.kind());
+        if self.fault.is_some() {
+            return Value::Missing(kind);
+        }
+        self.settle(kind, call.start, call.end, call.function.apply(first, last))
     }
 }

@@ -8,122 +8,192 @@ use crate::duration::Duration;
 use crate::value::Value;
 
 /// The days of the week, Monday first.
-pub const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
+pub static WEEKDAYS: [&str; 7] = [
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+];
 
 /// Appends the text of a value; nothing for one that is missing, which is never a result.
 pub fn write(value: &Value, response: &mut Response) {
+    let mut text = Text {
+        bytes: [0; LONGEST],
+        length: 0,
+    };
     match *value {
         Value::Missing(_) => {}
         Value::Integer(number) => {
             if number < 0 {
-                response.push('-');
+                text.push(b'-');
             }
-            response.push_u64(number.unsigned_abs());
+            text.number(number.unsigned_abs());
         }
-        Value::Date(date) => write_date(date, response),
-        Value::Time(time) => write_time(time, response),
-        Value::DateTime(moment) => write_datetime(moment, response),
-        Value::Duration(duration) => write_duration(duration, response),
+        Value::Date(date) => text.date(date),
+        Value::Time(time) => text.time(time),
+        Value::DateTime(moment) => text.datetime(moment),
+        Value::Duration(duration) => text.duration(duration),
         Value::Boolean(truth) => response.push_str(if truth { "true" } else { "false" }),
         Value::Weekday(day) => response.push_str(WEEKDAYS.get(day as usize - 1).unwrap_or(&"")),
         Value::Week(year, week) => {
-            response.push_padded(year as u64, 4);
-            response.push_str("-W");
-            write_two(week, response);
+            text.year(year);
+            text.push(b'-');
+            text.push(b'W');
+            text.two_digits(week);
         }
-        Value::Offset(offset) => write_offset(offset, response),
+        Value::Offset(offset) => text.offset(offset),
     }
+    let written = text.bytes.get(..text.length).unwrap_or(&[]);
+    // Every byte pushed is ASCII.
+    response.push_str(core::str::from_utf8(written).unwrap_or(""));
 }
 
-/// Appends a number below 100 with two digits.
-fn write_two(number: i32, response: &mut Response) {
-    response.push((b'0' + (number / 10) as u8) as char);
-    response.push((b'0' + (number % 10) as u8) as char);
+/// The longest text is a duration: `-P83333333333333333Y3M11574074074074DT23H59M59.999999999S`, 57 bytes. In
+/// whole words, so that it is cleared by a few stores.
+const LONGEST: usize = 60;
+
+/// A text in the making, so that it is checked and copied once.
+struct Text {
+    bytes: [u8; LONGEST],
+    length: usize,
 }
 
-fn write_date(date: Date, response: &mut Response) {
-    let civil = date.civil();
-    write_two(civil.year / 100, response);
-    write_two(civil.year % 100, response);
-    response.push('-');
-    write_two(civil.month, response);
-    response.push('-');
-    write_two(civil.day, response);
-}
+impl Text {
+    fn push(&mut self, byte: u8) {
+        if let Some(place) = self.bytes.get_mut(self.length) {
+            *place = byte;
+            self.length += 1;
+        }
+    }
 
-fn write_time(time: Time, response: &mut Response) {
-    write_two(time.seconds / 3600, response);
-    response.push(':');
-    write_two(time.seconds / 60 % 60, response);
-    response.push(':');
-    write_two(time.seconds % 60, response);
-    write_fraction(time.nanoseconds, response);
-}
+    /// A number without leading zeros.
+    fn number(&mut self, number: u64) {
+        // Quotients of u64 cost more than those of u32, and most numbers are small.
+        match (u32::try_from(number), number / 1_000_000_000) {
+            (Ok(number), 0) => self.small(number),
+            (_, high) => {
+                self.number(high);
+                self.digits((number % 1_000_000_000) as u32, 9);
+            }
+        }
+    }
 
-fn write_datetime(moment: DateTime, response: &mut Response) {
-    write_date(moment.date, response);
-    response.push('T');
-    write_time(moment.time, response);
-    if let Some(offset) = moment.offset {
-        write_offset(offset, response);
+    fn small(&mut self, number: u32) {
+        let (mut width, mut rest) = (1, number / 10);
+        while rest != 0 {
+            rest /= 10;
+            width += 1;
+        }
+        self.digits(number, width);
     }
-}
 
-fn write_offset(offset: i32, response: &mut Response) {
-    if offset == 0 {
-        response.push('Z');
-        return;
+    /// The last `width` digits of a number.
+    fn digits(&mut self, mut number: u32, width: usize) {
+        let end = self.length + width;
+        if let Some(places) = self.bytes.get_mut(self.length..end) {
+            for place in places.iter_mut().rev() {
+                *place = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+            self.length = end;
+        }
     }
-    response.push(if offset < 0 { '-' } else { '+' });
-    write_two(offset.abs() / 60, response);
-    response.push(':');
-    write_two(offset.abs() % 60, response);
-}
 
-/// Appends the point and the digits of nanoseconds, without trailing zeros; nothing for 0.
-fn write_fraction(nanoseconds: i32, response: &mut Response) {
-    if nanoseconds == 0 {
-        return;
+    fn two_digits(&mut self, number: i32) {
+        self.push(b'0' + (number / 10) as u8);
+        self.push(b'0' + (number % 10) as u8);
     }
-    let (mut digits, mut width) = (nanoseconds as u64, 9);
-    while digits % 10 == 0 {
-        digits /= 10;
-        width -= 1;
-    }
-    response.push('.');
-    response.push_padded(digits, width);
-}
 
-fn write_duration(duration: Duration, response: &mut Response) {
-    let length = duration.length.magnitude();
-    if duration.months < 0 || duration.length.sign() < 0 {
-        response.push('-');
+    fn year(&mut self, year: i32) {
+        self.digits(year as u32, 4);
     }
-    let months = duration.months.unsigned_abs();
-    response.push('P');
-    write_quantity(months / 12, 'Y', response);
-    write_quantity(months % 12, 'M', response);
-    let seconds = length.seconds as u64;
-    write_quantity(seconds / SECONDS_OF_DAY as u64, 'D', response);
-    let (clock, fraction) = (seconds % SECONDS_OF_DAY as u64, length.nanoseconds);
-    let is_zero = months == 0 && seconds == 0 && fraction == 0;
-    if clock == 0 && fraction == 0 && !is_zero {
-        return;
-    }
-    response.push('T');
-    write_quantity(clock / 3600, 'H', response);
-    write_quantity(clock / 60 % 60, 'M', response);
-    if clock % 60 != 0 || fraction != 0 || is_zero {
-        response.push_u64(clock % 60);
-        write_fraction(fraction, response);
-        response.push('S');
-    }
-}
 
-/// Appends a number and its designator; nothing for 0.
-fn write_quantity(number: u64, designator: char, response: &mut Response) {
-    if number != 0 {
-        response.push_u64(number);
-        response.push(designator);
+    fn date(&mut self, date: Date) {
+        let civil = date.civil();
+        self.year(civil.year);
+        self.push(b'-');
+        self.two_digits(civil.month);
+        self.push(b'-');
+        self.two_digits(civil.day);
+    }
+
+    fn time(&mut self, time: Time) {
+        self.two_digits(time.seconds / 3600);
+        self.push(b':');
+        self.two_digits(time.seconds / 60 % 60);
+        self.push(b':');
+        self.two_digits(time.seconds % 60);
+        self.fraction(time.nanoseconds);
+    }
+
+    fn datetime(&mut self, moment: DateTime) {
+        self.date(moment.date);
+        self.push(b'T');
+        self.time(moment.time);
+        if let Some(offset) = moment.offset {
+            self.offset(offset);
+        }
+    }
+
+    fn offset(&mut self, offset: i32) {
+        if offset == 0 {
+            self.push(b'Z');
+            return;
+        }
+        self.push(if offset < 0 { b'-' } else { b'+' });
+        self.two_digits(offset.abs() / 60);
+        self.push(b':');
+        self.two_digits(offset.abs() % 60);
+    }
+
+    /// The point and the digits of nanoseconds, without trailing zeros; nothing for 0.
+    fn fraction(&mut self, nanoseconds: i32) {
+        if nanoseconds == 0 {
+            return;
+        }
+        let (mut digits, mut width) = (nanoseconds as u32, 9);
+        while digits % 10 == 0 {
+            digits /= 10;
+            width -= 1;
+        }
+        self.push(b'.');
+        self.digits(digits, width);
+    }
+
+    fn duration(&mut self, duration: Duration) {
+        let length = duration.length.magnitude();
+        if duration.months < 0 || duration.length.sign() < 0 {
+            self.push(b'-');
+        }
+        self.push(b'P');
+        let months = duration.months.unsigned_abs();
+        self.quantity(months / 12, b'Y');
+        self.quantity(months % 12, b'M');
+        let seconds = length.seconds as u64;
+        let (days, clock) = (seconds / SECONDS_OF_DAY as u64, seconds % SECONDS_OF_DAY as u64);
+        self.quantity(days, b'D');
+        let is_zero = months == 0 && seconds == 0 && length.nanoseconds == 0;
+        if clock == 0 && length.nanoseconds == 0 && !is_zero {
+            return;
+        }
+        self.push(b'T');
+        self.quantity(clock / 3600, b'H');
+        self.quantity(clock / 60 % 60, b'M');
+        if clock % 60 != 0 || length.nanoseconds != 0 || is_zero {
+            self.number(clock % 60);
+            self.fraction(length.nanoseconds);
+            self.push(b'S');
+        }
+    }
+
+    /// A number and its designator; nothing for 0.
+    fn quantity(&mut self, number: u64, designator: u8) {
+        if number != 0 {
+            self.number(number);
+            self.push(designator);
+        }
     }
 }

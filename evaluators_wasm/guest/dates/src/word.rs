@@ -7,7 +7,9 @@ pub fn after_digits(input: &[u8], at: usize) -> usize {
 
 /// The offset after a word's tail: letters, digits, `_`, `:` and `.`, possibly none.
 fn after_tail(input: &[u8], at: usize) -> usize {
-    after(input, at, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.'))
+    after(input, at, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.')
+    })
 }
 
 /// The offset after the bytes from `at` on that `accept` takes.
@@ -46,7 +48,11 @@ pub fn numeric_end(input: &[u8], start: usize) -> usize {
     }
     if input.get(at..at + 2) == Some(b"-W") && is_digit(input, at + 2) {
         at = after_tail(input, at + 2);
-        return if is_hyphen_and_digit(input, at) { after_tail(input, at + 1) } else { at };
+        return if is_hyphen_and_digit(input, at) {
+            after_tail(input, at + 1)
+        } else {
+            at
+        };
     }
     after_tail(input, at)
 }
@@ -60,7 +66,17 @@ pub fn iso_end(input: &[u8], start: usize) -> Option<usize> {
     if !is_digit(input, number) {
         return None;
     }
-    Some(after(input, number, |byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')))
+    Some(after(input, number, |byte| {
+        byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.')
+    }))
+}
+
+/// The end of the name at `start`, or `start` where none begins.
+pub fn name_end(input: &[u8], start: usize) -> usize {
+    if is_digit(input, start) {
+        return start;
+    }
+    after(input, start, |byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// Reads the fields of one word; `None` is a word that is not well formed.
@@ -167,5 +183,68 @@ impl<'a> Fields<'a> {
 
 /// The value of at most 18 digits.
 fn value(digits: &[u8]) -> i64 {
-    digits.iter().fold(0, |value, digit| value * 10 + i64::from(digit - b'0'))
+    digits
+        .iter()
+        .fold(0, |value, digit| value * 10 + i64::from(digit - b'0'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_numeric_word_ends_where_the_next_token_begins() {
+        for (input, word) in [
+            ("2024-03-01-2024-02-01", "2024-03-01"),
+            ("2024-03-01T10:00-05:00+1", "2024-03-01T10:00-05:00"),
+            ("2024-03-01T10:00+10 hours", "2024-03-01T10:00"),
+            ("2024-03-01T10:00-2024-02-01", "2024-03-01T10:00"),
+            ("2024-03-01T10:00Z-05:00", "2024-03-01T10:00Z-05:00"),
+            ("2024-03-01+05:00", "2024-03-01"),
+            ("2021-W53-1-1", "2021-W53-1"),
+            ("2021-W-1", "2021"),
+            ("2021W53-1", "2021W53"),
+            ("2024-12-", "2024-12"),
+            ("2024--1", "2024"),
+            ("04:20-1", "04:20"),
+            ("3days", "3days"),
+            ("1.2.3 x", "1.2.3"),
+            ("12", "12"),
+        ] {
+            assert_eq!(numeric_end(input.as_bytes(), 0), word.len(), "{}", input);
+        }
+    }
+
+    #[test]
+    fn an_iso_word_needs_a_digit() {
+        for (input, end) in [
+            ("P1D+", Some(3)),
+            ("PT5.5S", Some(6)),
+            ("PST", None),
+            ("PT", None),
+            ("P", None),
+            ("p1d", None),
+        ] {
+            assert_eq!(iso_end(input.as_bytes(), 0), end, "{}", input);
+        }
+    }
+
+    #[test]
+    fn fields_are_read_whole_or_not_at_all() {
+        assert_eq!(Fields::new(b"016").integer(), None);
+        assert_eq!(Fields::new(b"0").integer(), Some(Some(0)));
+        assert_eq!(
+            Fields::new(b"999999999999999999").integer(),
+            Some(Some(999_999_999_999_999_999))
+        );
+        assert_eq!(Fields::new(b"1000000000000000000").integer(), Some(None));
+        assert_eq!(Fields::new(b".5").fraction(), Some(500_000_000));
+        assert_eq!(Fields::new(b".000000001").fraction(), Some(1));
+        assert_eq!(Fields::new(b".0000000001").fraction(), None);
+        assert_eq!(Fields::new(b".").fraction(), None);
+        assert_eq!(Fields::new(b"").fraction(), Some(0));
+        assert_eq!(Fields::new(b"2x").two_digits(), None);
+        assert_eq!(Fields::new(b"024").year(), None);
+        assert_eq!(Fields::new(b"99999999999999999999").year(), Some(i32::MAX));
+    }
 }

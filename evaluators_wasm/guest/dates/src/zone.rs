@@ -3,9 +3,9 @@
 use crate::word::after;
 
 const ABBREVIATIONS: [&[u8]; 31] = [
-    b"UTC", b"UT", b"GMT", b"BST", b"IST", b"WET", b"WEST", b"CET", b"CEST", b"EET", b"EEST", b"MSK", b"SGT", b"HKT",
-    b"JST", b"KST", b"AEST", b"AEDT", b"NZST", b"NZDT", b"EST", b"EDT", b"CST", b"CDT", b"MST", b"MDT", b"PST", b"PDT",
-    b"AKST", b"AKDT", b"HST",
+    b"UTC", b"UT", b"GMT", b"BST", b"IST", b"WET", b"WEST", b"CET", b"CEST", b"EET", b"EEST", b"MSK", b"SGT",
+    b"HKT", b"JST", b"KST", b"AEST", b"AEDT", b"NZST", b"NZDT", b"EST", b"EDT", b"CST", b"CDT", b"MST",
+    b"MDT", b"PST", b"PDT", b"AKST", b"AKDT", b"HST",
 ];
 
 const REGIONS: [&[u8]; 16] = [
@@ -38,7 +38,9 @@ pub fn end(input: &[u8], start: usize, end: usize) -> Option<usize> {
     }
     let mut last = end;
     while input.get(last) == Some(&b'/') && input.get(last + 1).map_or(false, |byte| is_word(*byte)) {
-        last = after(input, last + 1, |byte| is_word(byte) || matches!(byte, b'+' | b'-'));
+        last = after(input, last + 1, |byte| {
+            is_word(byte) || matches!(byte, b'+' | b'-')
+        });
     }
     if last == end {
         return None;
@@ -48,4 +50,26 @@ pub fn end(input: &[u8], start: usize, end: usize) -> Option<usize> {
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_needs_a_part() {
+        for (input, name, zone) in [
+            ("UTC+1", 3, Some(3)),
+            ("Europe/Berlin", 6, Some(13)),
+            ("America/Argentina/Buenos_Aires x", 7, Some(30)),
+            ("Etc/GMT+5", 3, Some(9)),
+            ("US/Eastern/", 2, Some(10)),
+            ("Europe", 6, None),
+            ("Europe/", 6, None),
+            ("Europe/+1", 6, None),
+            ("Berlin", 6, None),
+        ] {
+            assert_eq!(end(input.as_bytes(), 0, name), zone, "{}", input);
+        }
+    }
 }

@@ -2,105 +2,118 @@
 
 use alloc::vec;
 use alloc::vec::Vec;
-use core::str::Chars;
 
 use crate::unicode::Breaks;
+use crate::utf8::{CodePoint, CodePoints};
 
 /// Whether every byte is a cluster of its own: ASCII without CR, since CR LF is the only cluster of two such bytes.
-pub fn is_bytewise(text: &str) -> bool {
-    text.bytes().all(|byte| byte.is_ascii() && byte != b'\r')
-}
-
-/// The clusters of a text, in order.
-#[derive(Clone, Debug)]
-pub struct Clusters<'a> {
-    /// From the start of the next cluster on.
-    rest: &'a str,
-    /// What is not yet taken by `breaks`, of the same text.
-    ahead: Chars<'a>,
-    breaks: Breaks,
-    bytewise: bool,
-}
-
-impl<'a> Clusters<'a> {
-    /// The clusters of `text`.
-    pub fn new(text: &'a str) -> Self {
-        Self { rest: text, ahead: text.chars(), breaks: Breaks::new(), bytewise: is_bytewise(text) }
-    }
-
-    /// What the next clusters are taken from.
-    pub fn rest(&self) -> &'a str {
-        self.rest
-    }
-
-    /// Skips `count` clusters, or all where there are fewer.
-    pub fn skip_clusters(&mut self, count: usize) {
-        if self.bytewise {
-            self.rest = &self.rest[count.min(self.rest.len())..];
-        } else {
-            self.by_ref().take(count).for_each(drop);
-        }
-    }
-}
-
-impl<'a> Iterator for Clusters<'a> {
-    type Item = &'a str;
-
-    fn next(&mut self) -> Option<&'a str> {
-        if self.rest.is_empty() {
-            return None;
-        }
-        let end = if self.bytewise { 1 } else { self.end() };
-        let (cluster, rest) = self.rest.split_at(end);
-        self.rest = rest;
-        Some(cluster)
-    }
-}
-
-impl Clusters<'_> {
-    /// The length in bytes of the next cluster; `ahead` is then one character behind its end.
-    fn end(&mut self) -> usize {
-        loop {
-            let length = self.rest.len() - self.ahead.as_str().len();
-            match self.ahead.next() {
-                // The character that ended the last cluster was taken then, so that `length` is not 0 here.
-                Some(character) if self.breaks.before(character) && length > 0 => return length,
-                Some(_) => {}
-                None => return length,
-            }
-        }
-    }
+pub fn is_bytewise(text: &[u8]) -> bool {
+    text.iter().all(|byte| byte.is_ascii() && *byte != b'\r')
 }
 
 /// The number of clusters.
-pub fn count(text: &str) -> usize {
+pub fn count(text: &[u8]) -> usize {
     if is_bytewise(text) {
         return text.len();
     }
     let mut breaks = Breaks::new();
-    text.chars().filter(|character| breaks.before(*character)).count()
+    CodePoints::new(text).filter(|(_, code_point)| breaks.before(*code_point)).count()
 }
 
-/// Where clusters begin and end.
+/// The length in bytes of the first cluster.
+pub fn first_length(text: &[u8]) -> usize {
+    let mut breaks = Breaks::new();
+    let mut boundaries = CodePoints::new(text).filter(|(_, code_point)| breaks.before(*code_point));
+    boundaries.nth(1).map_or(text.len(), |(at, _)| at)
+}
+
+/// A cluster in its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Cluster {
+    /// The offset of its first byte.
+    pub start: usize,
+    /// The offset behind its last byte.
+    pub end: usize,
+    /// Its first code point.
+    pub first: CodePoint,
+}
+
+/// Visits the clusters in order. It calls `visit` in one place only, so that the call costs nothing.
+pub fn each(text: &[u8], mut visit: impl FnMut(Cluster)) {
+    let mut breaks = Breaks::new();
+    let mut code_points = CodePoints::new(text);
+    let (mut start, mut first) = match code_points.next() {
+        Some(next) => next,
+        None => return,
+    };
+    breaks.before(first);
+    while start < text.len() {
+        let next = code_points.find(|(_, code_point)| breaks.before(*code_point));
+        let (end, code_point) = next.unwrap_or((text.len(), 0));
+        visit(Cluster { start, end, first });
+        start = end;
+        first = code_point;
+    }
+}
+
+/// The clusters of a text by index.
+pub struct Clusters<'a> {
+    text: &'a [u8],
+    /// 0, then the end of each cluster; `None` where every byte is one.
+    bounds: Option<Vec<u32>>,
+}
+
+impl<'a> Clusters<'a> {
+    /// The clusters of `text`.
+    pub fn new(text: &'a [u8]) -> Self {
+        if is_bytewise(text) {
+            return Self { text, bounds: None };
+        }
+        let mut bounds = Vec::with_capacity(text.len() + 1);
+        bounds.push(0);
+        each(text, |cluster| bounds.push(cluster.end as u32));
+        Self { text, bounds: Some(bounds) }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match &self.bounds {
+            None => self.text.len(),
+            Some(bounds) => bounds.len() - 1,
+        }
+    }
+
+    /// The text of those from index `start` up to, not including, `end`; neither is more than [`Clusters::len`].
+    pub fn slice(&self, start: usize, end: usize) -> &'a [u8] {
+        match &self.bounds {
+            None => &self.text[start..end],
+            Some(bounds) => &self.text[bounds[start] as usize..bounds[end] as usize],
+        }
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &'a [u8]> + ExactSizeIterator + '_ {
+        (0..self.len()).map(move |index| self.slice(index, index + 1))
+    }
+}
+
+/// Where clusters begin and end, by byte.
 pub enum Boundaries {
-    /// At every byte.
+    /// Everywhere.
     Everywhere,
-    /// At the marked bytes; the last mark is that of the end.
+    /// Before the marked bytes; the last mark is that of the end.
     Marked(Vec<bool>),
 }
 
 impl Boundaries {
     /// The boundaries of `text`.
-    pub fn new(text: &str) -> Self {
+    pub fn new(text: &[u8]) -> Self {
         if is_bytewise(text) {
             return Self::Everywhere;
         }
         let mut marks = vec![false; text.len() + 1];
-        let mut breaks = Breaks::new();
-        for (at, character) in text.char_indices() {
-            marks[at] = breaks.before(character);
-        }
-        marks[text.len()] = true;
+        marks[0] = true;
+        each(text, |cluster| marks[cluster.end] = true);
         Self::Marked(marks)
     }
 

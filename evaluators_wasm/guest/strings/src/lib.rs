@@ -14,7 +14,9 @@ mod pieces;
 mod program;
 mod search;
 mod size;
+mod sorting;
 mod unicode;
+mod utf8;
 mod value;
 
 use alloc::vec::Vec;
@@ -52,7 +54,7 @@ fn run(steps: Vec<Step>, limit: usize, input: &[u8]) -> Result<Value, Error> {
     let mut stack: Vec<Value> = Vec::with_capacity(4);
     for step in steps {
         match step {
-            Step::Text(text) => stack.push(Value::Text(text)),
+            Step::Text(text) => stack.push(Value::Text(text.into_bytes())),
             Step::Integer(integer) => stack.push(Value::Integer(integer)),
             Step::Join => {
                 let next = stack.pop();
@@ -79,7 +81,8 @@ fn write(value: &Value, max_result_bytes: u32, response: &mut Response) -> Resul
     match value {
         Value::Text(text) => {
             Response::check_size(text.len(), max_result_bytes)?;
-            response.push_str(text);
+            // Pieces of literals, put together at the boundaries of characters.
+            response.push_str(core::str::from_utf8(text).unwrap_or(""));
         }
         Value::Integer(integer) => {
             if *integer < 0 {

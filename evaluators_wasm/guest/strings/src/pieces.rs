@@ -1,20 +1,24 @@
 //! Pieces of a text: slices by cluster, words, and what is left without white space around it.
 
-use crate::clusters::{self, Clusters};
+use crate::clusters::Clusters;
 use crate::unicode::is_white_space;
+use crate::utf8::{self, CodePoint, CodePoints};
 use crate::value::{Answer, Arguments, Fault, Value};
 
 /// `words(s)`.
 pub fn words(arguments: Arguments<'_>) -> Answer {
-    Ok(Value::Integer(split(arguments.text(0)).count() as i64))
+    Ok(Value::Integer(Words::new(arguments.text(0)).count() as i64))
 }
 
 /// `word(s, n)`, from 1, or from -1 at the end.
 pub fn word(arguments: Arguments<'_>) -> Answer {
-    let mut words = split(arguments.text(0));
+    let mut words = Words::new(arguments.text(0));
     let found = match place(arguments.integer(1)) {
         Some((true, skipped)) => words.nth(skipped),
-        Some((false, skipped)) => words.nth_back(skipped),
+        Some((false, skipped)) => {
+            let number = words.clone().count();
+            number.checked_sub(skipped).and_then(|left| words.nth(left.checked_sub(1)?))
+        }
         None => None,
     };
     match found {
@@ -25,18 +29,13 @@ pub fn word(arguments: Arguments<'_>) -> Answer {
 
 /// `nth(s, n)`, from 1, or from -1 at the end.
 pub fn nth(arguments: Arguments<'_>) -> Answer {
-    let text = arguments.text(0);
-    let mut clusters = Clusters::new(text);
+    let clusters = Clusters::new(arguments.text(0));
     let found = match place(arguments.integer(1)) {
-        Some((true, skipped)) => Some(skipped),
-        Some((false, skipped)) => clusters::count(text).checked_sub(skipped).and_then(|left| left.checked_sub(1)),
+        Some((true, skipped)) => clusters.iter().nth(skipped),
+        Some((false, skipped)) => clusters.iter().nth_back(skipped),
         None => None,
     };
-    let cluster = found.and_then(|skipped| {
-        clusters.skip_clusters(skipped);
-        clusters.next()
-    });
-    match cluster {
+    match found {
         Some(cluster) => Ok(Value::Text(cluster.into())),
         None => Err(Fault::domain("there is no such character; the first is 1, the last -1")),
     }
@@ -44,27 +43,43 @@ pub fn nth(arguments: Arguments<'_>) -> Answer {
 
 /// `substr(s, i[, j])`: a slice as in Python.
 pub fn substr(arguments: Arguments<'_>) -> Answer {
-    let text = arguments.text(0);
-    let (start, end) = (arguments.integer(1).unwrap_or(0), arguments.integer(2));
-    // Only what counts from the end needs the length; a bound behind the end is clamped by running into it.
-    let length = if start < 0 || end.map_or(false, |end| end < 0) { clusters::count(text) } else { 0 };
-    let start = bound(start, length);
-    let end = end.map_or(usize::MAX, |end| bound(end, length));
-    let mut clusters = Clusters::new(text);
-    clusters.skip_clusters(start);
-    let from = clusters.rest();
-    clusters.skip_clusters(end.saturating_sub(start));
-    Ok(Value::Text(from[..from.len() - clusters.rest().len()].into()))
+    let clusters = Clusters::new(arguments.text(0));
+    let start = bound(arguments.integer(1).unwrap_or(0), clusters.len());
+    let end = bound(arguments.integer(2).unwrap_or(i64::MAX), clusters.len());
+    Ok(Value::Text(clusters.slice(start, end.max(start)).into()))
 }
 
 /// `trim(s)`.
 pub fn trim(arguments: Arguments<'_>) -> Answer {
-    Ok(Value::Text(arguments.text(0).trim_matches(is_white_space).into()))
+    let text = arguments.text(0);
+    let is_kept = |(_, code_point): &(usize, CodePoint)| !is_white_space(*code_point);
+    let start = CodePoints::new(text).find(is_kept).map_or(text.len(), |(at, _)| at);
+    let rest = &text[start..];
+    let end = utf8::backwards(rest).find(is_kept).map_or(0, |(at, _)| at + utf8::first_length(&rest[at..]));
+    Ok(Value::Text(rest[..end].into()))
 }
 
-/// The words: the longest runs of characters that are not white space.
-fn split(text: &str) -> impl DoubleEndedIterator<Item = &str> {
-    text.split(is_white_space).filter(|word| !word.is_empty())
+/// The words of a text: the longest runs of code points that are not white space.
+#[derive(Clone)]
+struct Words<'a> {
+    text: &'a [u8],
+    code_points: CodePoints<'a>,
+}
+
+impl<'a> Words<'a> {
+    fn new(text: &'a [u8]) -> Self {
+        Self { text, code_points: CodePoints::new(text) }
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let (start, _) = self.code_points.find(|(_, code_point)| !is_white_space(*code_point))?;
+        let end = self.code_points.find(|(_, code_point)| is_white_space(*code_point));
+        Some(&self.text[start..end.map_or(self.text.len(), |(at, _)| at)])
+    }
 }
 
 /// Whether a place counts from the start, and how many are before it; `None` at 0 and at more than any text has.
@@ -74,8 +89,9 @@ fn place(integer: Option<i64>) -> Option<(bool, usize)> {
     Some((integer > 0, skipped))
 }
 
-/// A bound of a slice as a number of clusters from the start; a negative one counts from `length`.
+/// A bound of a slice, clamped to `length`; a negative one counts from there.
 fn bound(integer: i64, length: usize) -> usize {
-    let from_start = if integer < 0 { integer.saturating_add(length as i64).max(0) } else { integer };
-    usize::try_from(from_start).unwrap_or(usize::MAX)
+    let length = length as i64;
+    let from_start = if integer < 0 { integer.saturating_add(length) } else { integer };
+    from_start.clamp(0, length) as usize
 }

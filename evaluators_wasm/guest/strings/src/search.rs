@@ -3,7 +3,6 @@
 //! An occurrence of clusters is an occurrence of bytes that begins and ends at a boundary of the text searched: the
 //! rules of segmentation carry nothing over a boundary, so that those inside agree by themselves.
 
-use alloc::string::String;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -12,14 +11,18 @@ use crate::value::{Answer, Arguments, Fault, Value};
 
 /// `count(s, t)`.
 pub fn count(arguments: Arguments<'_>) -> Answer {
-    let needle = not_empty(arguments.text(1))?;
-    Ok(Value::Integer(Occurrences::new(arguments.text(0), needle).count() as i64))
+    let mut number = 0;
+    each_occurrence(arguments.text(0), not_empty(arguments.text(1))?, |_| {
+        number += 1;
+        Search::GoOn
+    });
+    Ok(Value::Integer(number))
 }
 
 /// `find(s, t)`: clusters before the first occurrence, or -1.
 pub fn find(arguments: Arguments<'_>) -> Answer {
     let (text, needle) = (arguments.text(0), not_empty(arguments.text(1))?);
-    let index = match Occurrences::new(text, needle).next() {
+    let index = match first_occurrence(text, needle) {
         Some(start) => clusters::count(&text[..start]) as i64,
         None => -1,
     };
@@ -29,7 +32,7 @@ pub fn find(arguments: Arguments<'_>) -> Answer {
 /// `contains(s, t)`.
 pub fn contains(arguments: Arguments<'_>) -> Answer {
     let (text, needle) = (arguments.text(0), arguments.text(1));
-    Ok(Value::Boolean(needle.is_empty() || Occurrences::new(text, needle).next().is_some()))
+    Ok(Value::Boolean(needle.is_empty() || first_occurrence(text, needle).is_some()))
 }
 
 /// `starts_with(s, t)`.
@@ -54,76 +57,75 @@ pub fn equals(arguments: Arguments<'_>) -> Answer {
 /// `replace(s, t, u)`.
 pub fn replace(arguments: Arguments<'_>) -> Answer {
     let (text, needle, new) = (arguments.text(0), not_empty(arguments.text(1))?, arguments.text(2));
-    let starts: Vec<usize> = Occurrences::new(text, needle).collect();
+    let mut starts = Vec::new();
+    each_occurrence(text, needle, |start| {
+        starts.push(start);
+        Search::GoOn
+    });
     let kept = text.len() - starts.len() * needle.len();
     let bytes = arguments.check_size(kept, starts.len() as u64, new.len())?;
-    let mut replaced = String::with_capacity(bytes);
+    let mut replaced = Vec::with_capacity(bytes);
     let mut from = 0;
     for start in starts {
-        replaced.push_str(&text[from..start]);
-        replaced.push_str(new);
+        if from < start {
+            replaced.extend_from_slice(&text[from..start]);
+        }
+        replaced.extend_from_slice(new);
         from = start + needle.len();
     }
-    replaced.push_str(&text[from..]);
+    replaced.extend_from_slice(&text[from..]);
     Ok(Value::Text(replaced))
 }
 
-fn not_empty(needle: &str) -> Result<&str, Fault> {
+fn not_empty(needle: &[u8]) -> Result<&[u8], Fault> {
     if needle.is_empty() {
         return Err(Fault::domain("the string to look for must not be empty"));
     }
     Ok(needle)
 }
 
-/// The offsets in bytes of the occurrences that do not overlap, from the left (Knuth, Morris and Pratt).
-struct Occurrences<'a> {
-    text: &'a [u8],
-    needle: &'a [u8],
-    boundaries: Boundaries,
-    /// By number of bytes matched, less 1: bytes of the longest other prefix that ends there too.
-    borders: Vec<usize>,
-    at: usize,
-    matched: usize,
+/// Whether a search goes on after an occurrence.
+#[derive(Clone, Copy, Eq, PartialEq)]
+enum Search {
+    GoOn,
+    End,
 }
 
-impl<'a> Occurrences<'a> {
-    /// Those of `needle`, which is not empty, in `text`.
-    fn new(text: &'a str, needle: &'a str) -> Self {
-        // A longer needle never occurs: nothing is searched, and nothing of its size is made.
-        let text = if needle.len() > text.len() { "" } else { text };
-        let borders = if text.is_empty() { Vec::new() } else { borders(needle.as_bytes()) };
-        Self {
-            text: text.as_bytes(),
-            needle: needle.as_bytes(),
-            boundaries: Boundaries::new(text),
-            borders,
-            at: 0,
-            matched: 0,
-        }
+fn first_occurrence(text: &[u8], needle: &[u8]) -> Option<usize> {
+    let mut first = None;
+    each_occurrence(text, needle, |start| {
+        first = Some(start);
+        Search::End
+    });
+    first
+}
+
+/// Visits the offsets of the occurrences of a needle, which is not empty, that do not overlap, from the left (Knuth,
+/// Morris and Pratt).
+fn each_occurrence(text: &[u8], needle: &[u8], mut visit: impl FnMut(usize) -> Search) {
+    if needle.len() > text.len() {
+        return;
     }
-}
-
-impl Iterator for Occurrences<'_> {
-    type Item = usize;
-
-    fn next(&mut self) -> Option<usize> {
-        while let Some(byte) = self.text.get(self.at) {
-            self.at += 1;
-            self.matched = extend(self.needle, &self.borders, self.matched, *byte);
-            if self.matched == self.needle.len() {
-                let start = self.at - self.matched;
-                if self.boundaries.at(start) && self.boundaries.at(self.at) {
-                    self.matched = 0;
-                    return Some(start);
+    let boundaries = Boundaries::new(text);
+    let borders = borders(needle);
+    let mut matched = 0;
+    for (at, byte) in text.iter().enumerate() {
+        matched = extend(needle, &borders, matched, *byte);
+        if matched == needle.len() {
+            let (start, end) = (at + 1 - matched, at + 1);
+            matched = borders[matched - 1];
+            if boundaries.at(start) && boundaries.at(end) {
+                if visit(start) == Search::End {
+                    return;
                 }
-                self.matched = self.borders[self.matched - 1];
+                matched = 0;
             }
         }
-        None
     }
 }
 
-/// The bytes matched after one more byte; `matched` is less than the needle has.
+/// The bytes matched after one more byte, where `matched` is less than the needle has. `borders` has, by the number of
+/// bytes matched less 1, the bytes of the longest other prefix that ends there too.
 fn extend(needle: &[u8], borders: &[usize], mut matched: usize, byte: u8) -> usize {
     while needle[matched] != byte {
         if matched == 0 {

@@ -1,8 +1,9 @@
 //! Lengths, and the functions whose result may be longer than their arguments.
 
-use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::clusters;
+use crate::utf8::{self, Text};
 use crate::value::{Answer, Arguments, Fault, Value};
 
 /// `len(s)`: clusters.
@@ -12,7 +13,7 @@ pub fn len(arguments: Arguments<'_>) -> Answer {
 
 /// `codepoints(s)`.
 pub fn codepoints(arguments: Arguments<'_>) -> Answer {
-    Ok(Value::Integer(arguments.text(0).chars().count() as i64))
+    Ok(Value::Integer(utf8::count(arguments.text(0)) as i64))
 }
 
 /// `bytes(s)`, in UTF-8.
@@ -41,7 +42,7 @@ pub fn concat(arguments: Arguments<'_>) -> Answer {
 /// Appends an argument of `concat` to those before it, unless a text of them all would have more than `limit` bytes.
 pub fn join(joined: &mut Value, next: &Value, limit: usize) {
     match (&mut *joined, next) {
-        (Value::Text(text), Value::Text(next)) if text.len() + next.len() <= limit => text.push_str(next),
+        (Value::Text(text), Value::Text(next)) if text.len() + next.len() <= limit => text.extend_from_slice(next),
         _ => *joined = Value::Overflow,
     }
 }
@@ -49,24 +50,24 @@ pub fn join(joined: &mut Value, next: &Value, limit: usize) {
 /// `pad_left(s, n[, c])`.
 pub fn pad_left(arguments: Arguments<'_>) -> Answer {
     let padding = Padding::new(&arguments)?;
-    let mut padded = String::with_capacity(padding.bytes);
+    let mut padded = Vec::with_capacity(padding.bytes);
     padding.push_to(&mut padded);
-    padded.push_str(arguments.text(0));
+    padded.extend_from_slice(arguments.text(0));
     Ok(Value::Text(padded))
 }
 
 /// `pad_right(s, n[, c])`.
 pub fn pad_right(arguments: Arguments<'_>) -> Answer {
     let padding = Padding::new(&arguments)?;
-    let mut padded = String::with_capacity(padding.bytes);
-    padded.push_str(arguments.text(0));
+    let mut padded = Vec::with_capacity(padding.bytes);
+    padded.extend_from_slice(arguments.text(0));
     padding.push_to(&mut padded);
     Ok(Value::Text(padded))
 }
 
 /// What a pad adds.
 struct Padding<'a> {
-    cluster: &'a str,
+    cluster: &'a [u8],
     times: u64,
     /// Bytes of the padded text.
     bytes: usize,
@@ -75,7 +76,7 @@ struct Padding<'a> {
 impl<'a> Padding<'a> {
     fn new(arguments: &Arguments<'a>) -> Result<Self, Fault> {
         let width = at_least_zero(arguments.integer(1))?;
-        let cluster = if arguments.len() > 2 { arguments.text(2) } else { " " };
+        let cluster = if arguments.len() > 2 { arguments.text(2) } else { b" " };
         if clusters::count(cluster) != 1 {
             return Err(Fault::domain("a pad needs exactly one character"));
         }
@@ -85,9 +86,9 @@ impl<'a> Padding<'a> {
         Ok(Self { cluster, times, bytes })
     }
 
-    fn push_to(&self, text: &mut String) {
+    fn push_to(&self, text: &mut Text) {
         for _ in 0..self.times {
-            text.push_str(self.cluster);
+            text.extend_from_slice(self.cluster);
         }
     }
 }

@@ -1,15 +1,16 @@
 //! Values, and what a function is given and may answer.
 
 use alloc::borrow::Cow;
-use alloc::string::String;
 
 use evalspan_abi::Code;
+
+use crate::utf8;
 
 /// What a function gives.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub enum Value {
     /// A text, at most as long as the larger of the limits of input and result.
-    Text(String),
+    Text(utf8::Text),
     /// A count or an index; a literal that does not fit is the nearest one.
     Integer(i64),
     /// The answer of a test.
@@ -73,10 +74,10 @@ impl<'a> Arguments<'a> {
     }
 
     /// The text at `index`; empty where the signature has none there.
-    pub fn text(&self, index: usize) -> &'a str {
+    pub fn text(&self, index: usize) -> &'a [u8] {
         match self.values.get(index) {
             Some(Value::Text(text)) => text,
-            _ => "",
+            _ => &[],
         }
     }
 

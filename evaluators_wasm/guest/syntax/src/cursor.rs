@@ -105,14 +105,23 @@ impl<'a> Cursor<'a> {
     pub fn take_while(&mut self, accept: impl Fn(u8) -> bool) -> &'a str {
         let start = self.at;
         let rest = self.input.get(start..).unwrap_or(&[]);
-        self.at += rest.iter().take_while(|byte| byte.is_ascii() && accept(**byte)).count();
+        self.at += rest
+            .iter()
+            .take_while(|byte| byte.is_ascii() && accept(**byte))
+            .count();
         self.text(start, self.at)
     }
 
     /// Consumes ASCII digits and returns how many.
     #[inline]
     pub fn skip_digits(&mut self) -> usize {
-        let digits = self.input.get(self.at..).unwrap_or(&[]).iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let digits = self
+            .input
+            .get(self.at..)
+            .unwrap_or(&[])
+            .iter()
+            .take_while(|byte| byte.is_ascii_digit())
+            .count();
         self.at += digits;
         digits
     }
@@ -159,7 +168,9 @@ impl<'a> Cursor<'a> {
                 let message = match next {
                     _ if next.is_control() => "a control character is not allowed",
                     _ if !next.is_ascii() && next.is_numeric() => "digits are 0 to 9 only",
-                    _ if !next.is_ascii() && next.is_whitespace() => "white space is space, tab, CR and LF only",
+                    _ if !next.is_ascii() && next.is_whitespace() => {
+                        "white space is space, tab, CR and LF only"
+                    }
                     _ => wanted,
                 };
                 Error::syntax(self.at, message).piece(self.input, self.at + next.len_utf8())

@@ -22,7 +22,11 @@ impl Depth {
     /// `too_deep`, where the limit is already reached.
     pub fn enter(&mut self, offset: usize) -> Result<(), Error> {
         if self.now >= self.limit {
-            return Err(Error::new(Code::TooDeep, offset, "constructs nest deeper than max_depth"));
+            return Err(Error::new(
+                Code::TooDeep,
+                offset,
+                "constructs nest deeper than max_depth",
+            ));
         }
         self.now += 1;
         Ok(())

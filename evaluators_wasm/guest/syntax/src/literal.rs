@@ -6,8 +6,8 @@ use evalspan_abi::Error;
 
 use crate::Cursor;
 
-/// An integer literal. A value that does not fit is the nearest `i64`: no index, count or width that an operator
-/// could act on is that large, so only its sign matters.
+/// An integer literal. A value that does not fit is the nearest `i64`: no index, count or width that an
+/// operator could act on is that large, so only its sign matters.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Integer {
     /// The value, or the nearest one.
@@ -23,7 +23,10 @@ impl<'a> Cursor<'a> {
     /// `syntax`, at a leading zero.
     pub fn integer(&mut self) -> Result<Option<Integer>, Error> {
         let negative = self.peek() == Some(b'-');
-        if !self.peek_at(usize::from(negative)).map_or(false, |byte| byte.is_ascii_digit()) {
+        if !self
+            .peek_at(usize::from(negative))
+            .map_or(false, |byte| byte.is_ascii_digit())
+        {
             return Ok(None);
         }
         self.advance(usize::from(negative));
@@ -37,16 +40,23 @@ impl<'a> Cursor<'a> {
         let below = digits.bytes().try_fold(0_i64, |below, digit| {
             below.checked_mul(10)?.checked_sub(i64::from(digit - b'0'))
         });
-        let value = if negative { below } else { below.and_then(i64::checked_neg) };
+        let value = if negative {
+            below
+        } else {
+            below.and_then(i64::checked_neg)
+        };
         let nearest = if negative { i64::MIN } else { i64::MAX };
-        Ok(Some(Integer { value: value.unwrap_or(nearest), fits: value.is_some() }))
+        Ok(Some(Integer {
+            value: value.unwrap_or(nearest),
+            fits: value.is_some(),
+        }))
     }
 
     /// Reads a string literal in `"…"` or `'…'`, its quote being next: JSON's escapes and `\'`.
     ///
     /// # Errors
-    /// `syntax`: an unknown escape or a lone surrogate at its backslash, a raw control character or a byte that is no UTF-8
-    /// where it is, a missing closing quote at the end of the input.
+    /// `syntax`: an unknown escape or a lone surrogate at its backslash, a raw control character or a byte
+    /// that is no UTF-8 where it is, a missing closing quote at the end of the input.
     pub fn string(&mut self) -> Result<String, Error> {
         let quote = match self.peek() {
             Some(quote @ (b'"' | b'\'')) => quote as char,
@@ -68,8 +78,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Consumes the characters that stand for themselves: up to a quote, a backslash, a control character or a byte that
-    /// is no UTF-8.
+    /// Consumes the characters that stand for themselves: up to a quote, a backslash, a control character
+    /// or a byte that is no UTF-8.
     fn plain(&mut self, quote: char) -> &'a str {
         let rest = self.input().get(self.at()..).unwrap_or(&[]);
         let special = |byte: u8| byte.is_ascii_control() || byte == b'\\' || char::from(byte) == quote;

@@ -11,8 +11,18 @@ const CHUNK: usize = 9;
 const CHUNK_POWER: u32 = 1_000_000_000;
 
 /// Powers of ten of one limb.
-const POWERS: [u32; CHUNK + 1] =
-    [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, CHUNK_POWER];
+const POWERS: [u32; CHUNK + 1] = [
+    1,
+    10,
+    100,
+    1000,
+    10_000,
+    100_000,
+    1_000_000,
+    10_000_000,
+    100_000_000,
+    CHUNK_POWER,
+];
 
 impl Nat {
     /// The number that ASCII digits spell; none spell 0.
@@ -73,7 +83,7 @@ impl Nat {
     /// The number of decimal digits; 1 for 0.
     pub fn digit_count(&self) -> u32 {
         // log10(2) is a little more than 1233 / 4096, so that this is the count or, seldom, one less.
-        let mut count = (self.bits().saturating_sub(1) * 1233 >> 12) + 1;
+        let mut count = ((self.bits().saturating_sub(1) * 1233) >> 12) + 1;
         let mut power = Self::power_of_ten(count);
         while power <= *self {
             power = power.mul_small(10);

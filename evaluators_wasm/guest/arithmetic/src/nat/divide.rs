@@ -9,6 +9,9 @@ impl Nat {
     /// Quotient, rounded down, and remainder; the divisor is not 0.
     pub fn div_rem(&self, divisor: &Self) -> (Self, Self) {
         if let [divisor] = *divisor.limbs.as_slice() {
+            if divisor == 1 {
+                return (self.clone(), Self::zero());
+            }
             let mut quotient = self.clone();
             let rest = quotient.div_small(divisor);
             return (quotient, Self::from(u64::from(rest)));
@@ -55,8 +58,8 @@ impl Nat {
     }
 }
 
-/// Divides `rest` by `divisor`, of at least two limbs and with its top bit set; `rest` becomes the remainder. The
-/// top limb of `rest` is below that of the divisor.
+/// Divides `rest` by `divisor`, of at least two limbs and with its top bit set; `rest` becomes the
+/// remainder. The top limb of `rest` is below that of the divisor.
 fn divide_normalized(rest: &mut [u32], divisor: &[u32]) -> Vec<u32> {
     let length = divisor.len();
     let (top, next) = (u64::from(divisor[length - 1]), u64::from(divisor[length - 2]));
@@ -68,7 +71,11 @@ fn divide_normalized(rest: &mut [u32], divisor: &[u32]) -> Vec<u32> {
         let third = u64::from(window[length - 2]);
         let head = high << LIMB_BITS | low;
         // `high` is at most `top`; where they are equal the guess is the largest limb.
-        let mut guess = if high >= top { u64::from(u32::MAX) } else { head / top };
+        let mut guess = if high >= top {
+            u64::from(u32::MAX)
+        } else {
+            head / top
+        };
         let mut over = head - guess * top;
         while over <= u64::from(u32::MAX) && guess * next > (over << LIMB_BITS | third) {
             guess -= 1;
@@ -105,7 +112,8 @@ mod tests {
 
     #[test]
     fn a_guess_that_is_too_large_is_added_back() {
-        // The two limbs that the guess is made from say 2^32 - 1; the lowest limb of the divisor makes it one less.
+        // The two limbs that the guess is made from say 2^32 - 1; the lowest limb of the divisor makes it
+        // one less.
         let divisor = Nat::from_limbs(alloc::vec![1, 0, 0x8000_0000]);
         let dividend = Nat::from_limbs(alloc::vec![0, 0, 0x8000_0000, 0x7fff_ffff]);
         let (quotient, rest) = dividend.div_rem(&divisor);

@@ -2,8 +2,8 @@
 
 use super::{kernel, Nat, LIMB_BITS};
 
-/// Bits of the leading parts that the quotients are guessed from. The cofactors stay below the square root of 2^62,
-/// which is what `kernel::combine` takes.
+/// Bits of the leading parts that the quotients are guessed from. The cofactors stay below the square root
+/// of 2^62, which is what `kernel::combine` takes.
 const LEADING_BITS: u32 = 62;
 
 /// Euclid's algorithm on words; `gcd(0, n)` is n.
@@ -27,20 +27,34 @@ struct Cofactors {
 }
 
 impl Cofactors {
-    /// Runs Euclid's algorithm on leading parts, a >= b, for as long as its quotients are those of the whole numbers.
+    /// Runs Euclid's algorithm on leading parts, a >= b, for as long as its quotients are those of the
+    /// whole numbers.
     fn guess(mut a: u64, mut b: u64) -> Self {
-        let mut known = Self { x0: 1, y0: 0, x1: 0, y1: 1, odd: false };
+        let mut known = Self {
+            x0: 1,
+            y0: 0,
+            x1: 0,
+            y1: 1,
+            odd: false,
+        };
         while b != 0 {
             let quotient = a / b;
             let rest = a - quotient * b;
-            // Both are below 2^62: `quotient` and the older cofactor are bounded by the leading part over the newer one.
+            // Both are below 2^62: `quotient` and the older cofactor are bounded by the leading part over
+            // the newer one.
             let x = known.x0 + quotient * known.x1;
             let y = known.y0 + quotient * known.y1;
             // Jebelean's condition; y >= x as a >= b, so that testing y covers both parities.
             if rest < y || b - rest < y + known.y1 {
                 break;
             }
-            known = Self { x0: known.x1, y0: known.y1, x1: x, y1: y, odd: !known.odd };
+            known = Self {
+                x0: known.x1,
+                y0: known.y1,
+                x1: x,
+                y1: y,
+                odd: !known.odd,
+            };
             a = b;
             b = rest;
         }
@@ -63,7 +77,11 @@ impl Nat {
         let limb = |index: usize| u64::from(self.limbs.get(index).copied().unwrap_or(0));
         let low = limb(whole) | limb(whole + 1) << LIMB_BITS;
         let high = limb(whole + 2);
-        let word = if part == 0 { low } else { low >> part | high << (u64::BITS - part) };
+        let word = if part == 0 {
+            low
+        } else {
+            low >> part | high << (u64::BITS - part)
+        };
         word & ((1 << LEADING_BITS) - 1)
     }
 

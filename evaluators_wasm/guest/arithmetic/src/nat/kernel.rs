@@ -2,7 +2,12 @@
 
 use super::LIMB_BITS;
 
+/// How many limbs the three longest loops take at a time: with fewer, a good part of the fuel is spent on
+/// counting.
+const STRIDE: usize = 4;
+
 /// The low limb of a word.
+#[inline]
 fn low(word: u64) -> u32 {
     word as u32
 }
@@ -64,10 +69,20 @@ pub fn mul_small(limbs: &mut [u32], factor: u32, carry: u32) -> u32 {
 pub fn mul_add(acc: &mut [u32], limbs: &[u32], factor: u32) -> u32 {
     let factor = u64::from(factor);
     let mut carry = 0_u64;
-    for (sum, limb) in acc.iter_mut().zip(limbs) {
-        carry += u64::from(*limb) * factor + u64::from(*sum);
+    let mut step = |sum: &mut u32, limb: u32| {
+        carry += u64::from(limb) * factor + u64::from(*sum);
         *sum = low(carry);
         carry >>= LIMB_BITS;
+    };
+    let mut sums = acc.chunks_exact_mut(STRIDE);
+    let mut parts = limbs.chunks_exact(STRIDE);
+    for (sums, limbs) in (&mut sums).zip(&mut parts) {
+        for i in 0..STRIDE {
+            step(&mut sums[i], limbs[i]);
+        }
+    }
+    for (sum, limb) in sums.into_remainder().iter_mut().zip(parts.remainder()) {
+        step(sum, *limb);
     }
     low(carry)
 }
@@ -75,14 +90,24 @@ pub fn mul_add(acc: &mut [u32], limbs: &[u32], factor: u32) -> u32 {
 /// `acc -= limbs * factor` over equal lengths; returns the limb still to be taken above.
 pub fn mul_sub(acc: &mut [u32], limbs: &[u32], factor: u32) -> u32 {
     let factor = u64::from(factor);
-    // What is still to be taken: a product's high limb plus a borrow, which never leave 32 bits.
+    // What is still to be taken: the high limb of a product plus a borrow never leaves 32 bits.
     let mut owed = 0_u64;
-    for (limb, take) in acc.iter_mut().zip(limbs) {
-        owed += u64::from(*take) * factor;
-        let have = u64::from(*limb);
-        let part = owed & u64::from(u32::MAX);
-        *limb = low(have.wrapping_sub(part));
-        owed = (owed >> LIMB_BITS) + u64::from(have < part);
+    let mut step = |rest: &mut u32, limb: u32| {
+        let difference = u64::from(*rest)
+            .wrapping_sub(owed)
+            .wrapping_sub(u64::from(limb) * factor);
+        *rest = low(difference);
+        owed = u64::from(low(difference >> LIMB_BITS).wrapping_neg());
+    };
+    let mut rests = acc.chunks_exact_mut(STRIDE);
+    let mut parts = limbs.chunks_exact(STRIDE);
+    for (rests, limbs) in (&mut rests).zip(&mut parts) {
+        for i in 0..STRIDE {
+            step(&mut rests[i], limbs[i]);
+        }
+    }
+    for (rest, limb) in rests.into_remainder().iter_mut().zip(parts.remainder()) {
+        step(rest, *limb);
     }
     low(owed)
 }
@@ -130,11 +155,11 @@ pub fn shr(limbs: &mut [u32], bits: u32) {
     }
 }
 
-/// `(x, y) = (a*x - b*y, d*y - c*x)` over equal lengths, where both are known to be natural numbers not longer
-/// than before. The factors are below 2^31 in magnitude, so that no step leaves i64.
+/// `(x, y) = (a*x - b*y, d*y - c*x)` over equal lengths, where both are known to be natural numbers not
+/// longer than before. The factors are below 2^31 in magnitude, so that no step leaves i64.
 pub fn combine(x: &mut [u32], y: &mut [u32], [a, b, c, d]: [i64; 4]) {
     let (mut x_carry, mut y_carry) = (0_i64, 0_i64);
-    for (x, y) in x.iter_mut().zip(y) {
+    let mut step = |x: &mut u32, y: &mut u32| {
         let (x_limb, y_limb) = (i64::from(*x), i64::from(*y));
         x_carry += a * x_limb - b * y_limb;
         *x = low(x_carry as u64);
@@ -142,5 +167,15 @@ pub fn combine(x: &mut [u32], y: &mut [u32], [a, b, c, d]: [i64; 4]) {
         y_carry += d * y_limb - c * x_limb;
         *y = low(y_carry as u64);
         y_carry >>= LIMB_BITS;
+    };
+    let mut x_parts = x.chunks_exact_mut(STRIDE);
+    let mut y_parts = y.chunks_exact_mut(STRIDE);
+    for (x, y) in (&mut x_parts).zip(&mut y_parts) {
+        for i in 0..STRIDE {
+            step(&mut x[i], &mut y[i]);
+        }
+    }
+    for (x, y) in x_parts.into_remainder().iter_mut().zip(y_parts.into_remainder()) {
+        step(x, y);
     }
 }

@@ -136,7 +136,9 @@ impl From<u64> for Nat {
         match (value as u32, (value >> LIMB_BITS) as u32) {
             (0, 0) => Self::zero(),
             (low, 0) => Self { limbs: vec![low] },
-            (low, high) => Self { limbs: vec![low, high] },
+            (low, high) => Self {
+                limbs: vec![low, high],
+            },
         }
     }
 }
@@ -158,8 +160,9 @@ impl PartialOrd for Nat {
 mod tests {
     use super::*;
 
-    /// Numbers with everything that has ever broken a big-integer division: limbs of all zeros and all ones, powers of
-    /// two and their neighbours, and a fixed pseudorandom sequence up to 110 limbs (more than 1,024 digits).
+    /// Numbers with everything that has ever broken a big-integer division: limbs of all zeros and all
+    /// ones, powers of two and their neighbours, and a fixed pseudorandom sequence up to 110 limbs (more
+    /// than 1,024 digits).
     pub fn samples() -> Vec<Nat> {
         let mut samples: Vec<Nat> = (0..4).map(Nat::from).collect();
         for bits in [31, 32, 33, 63, 64, 65, 95, 96, 127, 128, 500] {
@@ -175,7 +178,9 @@ mod tests {
         let mut state = 1_u64;
         for length in [1, 2, 3, 4, 5, 8, 13, 54, 107, 110] {
             let mut limb = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                state = state
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1_442_695_040_888_963_407);
                 (state >> 32) as u32
             };
             samples.push(Nat::from_limbs((0..length).map(|_| limb()).collect()));

@@ -1,15 +1,17 @@
 //! Products, powers and factorials, by the schoolbook: no legal operand is long enough for more.
 
 use alloc::vec;
-use alloc::vec::Vec;
 
 use super::{kernel, Nat, LIMB_BITS};
 
 impl Nat {
     /// The product.
     pub fn mul(&self, other: &Self) -> Self {
-        let (long, short) =
-            if self.limbs.len() < other.limbs.len() { (other, self) } else { (self, other) };
+        let (long, short) = if self.limbs.len() < other.limbs.len() {
+            (other, self)
+        } else {
+            (self, other)
+        };
         match *short.limbs.as_slice() {
             [] => return Self::zero(),
             [factor] => return long.clone().mul_small(factor),
@@ -21,6 +23,16 @@ impl Nat {
             limbs[end] = kernel::mul_add(&mut limbs[start..end], &long.limbs, *factor);
         }
         Self::from_limbs(limbs)
+    }
+
+    /// The product of two numbers that are not needed any more: in the limbs of one where the other has a
+    /// single limb.
+    pub fn product(self, other: Self) -> Self {
+        match (self.limbs.as_slice(), other.limbs.as_slice()) {
+            (_, &[factor]) => self.mul_small(factor),
+            (&[factor], _) => other.mul_small(factor),
+            _ => self.mul(&other),
+        }
     }
 
     /// The product with one limb.
@@ -92,10 +104,18 @@ impl Nat {
         Self::from(10).pow(exponent)
     }
 
-    /// The factorial of `n`, or `None` as soon as it has more than `bits` bits.
+    /// The factorial of `n`, or `None` where it is certain to have more than `bits` bits, before anything
+    /// is multiplied.
     pub fn factorial(n: u32, bits: u32) -> Option<Self> {
-        let mut product = Self { limbs: Vec::new() };
-        product.limbs.push(1);
+        // Each factor k contributes at least floor(log2(k)) bits.
+        let mut least = 0;
+        for factor in 2..=n {
+            least += u32::BITS - 1 - factor.leading_zeros();
+            if least > bits {
+                return None;
+            }
+        }
+        let mut product = Self::one();
         let mut factor = 1_u32;
         for next in 2..=n {
             match factor.checked_mul(next) {
@@ -103,9 +123,6 @@ impl Nat {
                 None => {
                     product.mul_add_small(factor, 0);
                     factor = next;
-                    if product.bits() > bits {
-                        return None;
-                    }
                 }
             }
         }
@@ -122,7 +139,10 @@ mod tests {
         // (2^k - 1)^2 = 2^2k - 2^(k+1) + 1
         for bits in [32, 64, 96, 1000] {
             let ones = Nat::one().shl(bits).sub(&Nat::one());
-            let expected = Nat::one().shl(2 * bits).sub(&Nat::one().shl(bits + 1)).add(&Nat::one());
+            let expected = Nat::one()
+                .shl(2 * bits)
+                .sub(&Nat::one().shl(bits + 1))
+                .add(&Nat::one());
             assert_eq!(ones.mul(&ones), expected);
             assert_eq!(ones.square(), expected);
         }

@@ -5,7 +5,8 @@ use super::Nat;
 impl Nat {
     /// The square root, rounded down.
     ///
-    /// Newton's iteration from above, which stops at the rounded root, started from the root of the upper half.
+    /// Newton's iteration from above, which stops at the rounded root, started from the root of the upper
+    /// half.
     pub fn sqrt(&self) -> Self {
         let bits = self.bits();
         let mut root = match self.to_u64() {

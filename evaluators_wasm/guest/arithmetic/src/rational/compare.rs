@@ -13,6 +13,14 @@ impl Ord for Rational {
     }
 }
 
+impl PartialEq for Rational {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Rational {}
+
 impl PartialOrd for Rational {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
@@ -23,7 +31,11 @@ fn compare(a: &Fraction, b: &Fraction) -> Ordering {
     if a.negative != b.negative {
         return b.negative.cmp(&a.negative);
     }
-    let magnitudes = if a.den == b.den { a.num.cmp(&b.num) } else { by_products(a, b) };
+    let magnitudes = if a.den == b.den {
+        a.num.cmp(&b.num)
+    } else {
+        by_products(a, b)
+    };
     if a.negative {
         magnitudes.reverse()
     } else {
@@ -36,13 +48,19 @@ fn by_products(a: &Fraction, b: &Fraction) -> Ordering {
     if a.num.is_zero() || b.num.is_zero() {
         return a.num.cmp(&b.num);
     }
+    by_bits(a, b).unwrap_or_else(|| a.num.mul(&b.den).cmp(&b.num.mul(&a.den)))
+}
+
+/// Compares magnitudes other than 0 by the bits of the products across, if they tell.
+pub fn by_bits(a: &Fraction, b: &Fraction) -> Option<Ordering> {
     // A product has as many bits as its factors together, or one less.
     let left = a.num.bits() + b.den.bits();
     let right = b.num.bits() + a.den.bits();
     if left.abs_diff(right) > 1 {
-        return left.cmp(&right);
+        Some(left.cmp(&right))
+    } else {
+        None
     }
-    a.num.mul(&b.den).cmp(&b.num.mul(&a.den))
 }
 
 #[cfg(test)]

@@ -1,4 +1,8 @@
-//! Exact rational numbers, always in lowest terms.
+//! Exact rational numbers.
+//!
+//! Small ones are in lowest terms. Large ones may not be: a common divisor of two numbers of 1,024 digits
+//! costs more than all that is done with them, and many sums never need it. What depends on lowest terms
+//! asks for them with `settled`.
 
 mod compare;
 mod operate;
@@ -12,10 +16,11 @@ use crate::nat::{gcd_words, Nat};
 
 pub use round::Rounding;
 
-/// A rational number: two words wherever they hold it, else two natural numbers. Each value has one form.
-#[derive(Clone, Debug, Eq, PartialEq)]
+/// A rational number: two words wherever they hold its lowest terms, as far as those are known, else two
+/// natural numbers.
+#[derive(Clone, Debug)]
 pub enum Rational {
-    /// Numerator, above `i64::MIN`, and denominator, above 0.
+    /// Lowest terms: numerator, above `i64::MIN`, and denominator, above 0.
     Small {
         /// The numerator.
         num: i64,
@@ -27,7 +32,7 @@ pub enum Rational {
 }
 
 /// Sign, numerator and denominator.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Fraction {
     /// Whether the value is below 0.
     pub negative: bool,
@@ -35,6 +40,14 @@ pub struct Fraction {
     pub num: Nat,
     /// The denominator, not 0.
     pub den: Nat,
+    /// Whether these are known to be the lowest terms.
+    pub lowest: bool,
+}
+
+/// The value of parts, with their common divisor taken out.
+fn reduce(negative: bool, num: &Nat, den: &Nat) -> Rational {
+    let common = den.gcd(num);
+    Rational::from_parts(negative, num.div(&common), den.div(&common))
 }
 
 /// A word as a numerator or denominator of a small value, if it is one.
@@ -77,8 +90,45 @@ impl Rational {
     /// The value of parts that are in lowest terms.
     pub fn from_parts(negative: bool, num: Nat, den: Nat) -> Self {
         match (small(num.to_u64()), small(den.to_u64())) {
-            (Some(num), Some(den)) => Self::Small { num: if negative { -num } else { num }, den },
-            _ => Self::Big(Box::new(Fraction { negative, num, den })),
+            (Some(num), Some(den)) => Self::Small {
+                num: if negative { -num } else { num },
+                den,
+            },
+            _ => Self::Big(Box::new(Fraction {
+                negative,
+                num,
+                den,
+                lowest: true,
+            })),
+        }
+    }
+
+    /// The value of any parts; the denominator is not 0.
+    fn unreduced(negative: bool, num: Nat, den: Nat) -> Self {
+        if num.is_zero() {
+            return Self::integer(0);
+        }
+        if den.is_one() {
+            return Self::from_parts(negative, num, den);
+        }
+        match (num.to_u64(), den.to_u64()) {
+            (Some(_), Some(_)) => reduce(negative, &num, &den),
+            _ => Self::Big(Box::new(Fraction {
+                negative,
+                num,
+                den,
+                lowest: false,
+            })),
+        }
+    }
+
+    /// The value in lowest terms.
+    pub fn settled(self) -> Self {
+        match self {
+            Self::Big(fraction) if !fraction.lowest => {
+                reduce(fraction.negative, &fraction.num, &fraction.den)
+            }
+            settled => settled,
         }
     }
 
@@ -101,6 +151,7 @@ impl Rational {
                 negative: num < 0,
                 num: Nat::from(num.unsigned_abs()),
                 den: Nat::from(den as u64),
+                lowest: true,
             },
             Self::Big(fraction) => *fraction,
         }
@@ -119,11 +170,14 @@ impl Rational {
         }
     }
 
-    /// Whether it is a whole number.
+    /// Whether it is a whole number; it is in lowest terms.
     pub fn is_integer(&self) -> bool {
         match self {
             Self::Small { den, .. } => *den == 1,
-            Self::Big(fraction) => fraction.den.is_one(),
+            Self::Big(fraction) => {
+                debug_assert!(fraction.lowest);
+                fraction.den.is_one()
+            }
         }
     }
 
@@ -162,9 +216,15 @@ mod tests {
         assert_eq!(fraction(-6, 4), fraction(-3, 2));
         assert_eq!(fraction(0, 7), Rational::integer(0));
         let most = Nat::from(i64::MAX as u64);
-        assert_eq!(Rational::from_parts(true, most.clone(), Nat::one()), Rational::integer(-i64::MAX));
+        assert_eq!(
+            Rational::from_parts(true, most.clone(), Nat::one()),
+            Rational::integer(-i64::MAX)
+        );
         let least = Rational::integer(i64::MIN);
-        assert_eq!(least, Rational::from_parts(true, most.add(&Nat::one()), Nat::one()));
+        assert_eq!(
+            least,
+            Rational::from_parts(true, most.add(&Nat::one()), Nat::one())
+        );
         assert!(matches!(least, Rational::Big(_)));
         for digits in 0..300 {
             for places in 0..5 {

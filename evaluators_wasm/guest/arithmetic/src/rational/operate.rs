@@ -1,8 +1,13 @@
 //! Sum, product, quotient, floored quotient and remainder.
 //!
-//! Words where both operands are short; otherwise by the rules of The Art of Computer Programming, volume 2, section 4.5.1,
-//! which find common divisors of short numbers before the multiplication instead of one of a long product after it.
+//! Words where both operands are short; otherwise by the rules of The Art of Computer Programming, volume
+//! 2, section 4.5.1, which find common divisors of short numbers before the multiplication instead of one
+//! of a long product after it.
 
+use alloc::boxed::Box;
+use core::cmp::Ordering;
+
+use super::compare::by_bits;
 use super::{Fraction, Rational};
 use crate::nat::Nat;
 
@@ -32,6 +37,16 @@ fn signed_sum(a_negative: bool, a: Nat, b_negative: bool, b: Nat) -> (bool, Nat)
     }
 }
 
+/// The size of a part, in bits, up to which common divisors are left in: that of 10^1024, the largest limit
+/// there is.
+const LOOSE_BITS: u32 = 3402;
+
+/// Whether a product is short enough for common divisors to be left in. It has as many bits as its factors
+/// together, or one less.
+fn stays_loose(a: &Nat, b: &Nat) -> bool {
+    a.bits() + b.bits() - 1 <= LOOSE_BITS
+}
+
 /// `a / b` without their greatest common divisor, which is 1 where either is.
 fn cancel(a: &mut Nat, b: &mut Nat) {
     if a.is_one() || b.is_one() {
@@ -44,28 +59,64 @@ fn cancel(a: &mut Nat, b: &mut Nat) {
     }
 }
 
-/// Both numerators over the least common denominator, given as two factors: that of `a` without what
-/// it shares with that of `b`, and that of `b`.
-struct Aligned {
-    a: Nat,
-    b: Nat,
-    rest: Nat,
-    den: Nat,
+/// What two denominators share, what each has besides, and their product: a multiple of both.
+struct Shared {
+    common: Nat,
+    a_rest: Nat,
+    b_rest: Nat,
+    total: Nat,
+    /// Whether `common` is their greatest common divisor, or just 1 since that was quicker.
+    greatest: bool,
 }
 
-impl Aligned {
-    fn new(a: Fraction, b: Fraction) -> Self {
-        let common = if a.den == b.den { a.den.clone() } else { a.den.gcd(&b.den) };
-        let rest = a.den.div(&common);
-        Self { a: a.num.mul(&b.den.div(&common)), b: b.num.mul(&rest), rest, den: b.den }
+impl Shared {
+    fn new(a: Nat, b: Nat) -> Self {
+        if a < b {
+            let shared = Self::ordered(b, a);
+            return Self {
+                a_rest: shared.b_rest,
+                b_rest: shared.a_rest,
+                ..shared
+            };
+        }
+        Self::ordered(a, b)
     }
 
-    /// A numerator over the common denominator, in lowest terms.
-    fn over(self, negative: bool, mut num: Nat) -> Rational {
-        let (mut rest, mut den) = (self.rest, self.den);
-        cancel(&mut num, &mut den);
-        cancel(&mut num, &mut rest);
-        Rational::from_parts(negative, num, den.mul(&rest))
+    /// The same for a >= b.
+    fn ordered(a: Nat, b: Nat) -> Self {
+        if b.is_one() {
+            return Self {
+                common: b,
+                a_rest: a.clone(),
+                b_rest: Nat::one(),
+                total: a,
+                greatest: true,
+            };
+        }
+        let (quotient, rest) = a.div_rem(&b);
+        if rest.is_zero() {
+            return Self {
+                common: b,
+                a_rest: quotient,
+                b_rest: Nat::one(),
+                total: a,
+                greatest: true,
+            };
+        }
+        let loose = b.to_u64().is_none() && stays_loose(&a, &b);
+        let common = if loose { Nat::one() } else { b.gcd(&rest) };
+        let (a_rest, b_rest) = if common.is_one() {
+            (a.clone(), b)
+        } else {
+            (a.div(&common), b.div(&common))
+        };
+        Self {
+            total: a.product(b_rest.clone()),
+            common,
+            a_rest,
+            b_rest,
+            greatest: !loose,
+        }
     }
 }
 
@@ -78,6 +129,9 @@ impl Rational {
             }
         }
         if let Some([an, ad, bn, bd]) = short(&self, &other) {
+            if ad == bd {
+                return Self::reduced_words(an + bn, ad);
+            }
             return Self::reduced_words(an * bd + bn * ad, ad * bd);
         }
         add_fractions(self.into_fraction(), other.into_fraction())
@@ -109,8 +163,21 @@ impl Rational {
         if let Some([an, ad, bn, bd]) = short(&self, &other) {
             return Self::reduced_words(an * bd * bn.signum(), ad * bn.abs());
         }
-        let Fraction { negative, num, den } = other.into_fraction();
-        mul_fractions(self.into_fraction(), Fraction { negative, num: den, den: num })
+        let Fraction {
+            negative,
+            num,
+            den,
+            lowest,
+        } = other.into_fraction();
+        mul_fractions(
+            self.into_fraction(),
+            Fraction {
+                negative,
+                num: den,
+                den: num,
+                lowest,
+            },
+        )
     }
 
     /// The quotient, rounded down; the divisor is not 0.
@@ -135,41 +202,137 @@ impl Rational {
             return Self::reduced_words(rest * sign, ad * bd);
         }
         let (a, b) = (self.into_fraction(), other.into_fraction());
-        let (a_negative, b_negative) = (a.negative, b.negative);
-        let aligned = Aligned::new(a, b);
-        let mut rest = aligned.a.rem(&aligned.b);
-        if a_negative != b_negative && !rest.is_zero() {
-            rest = aligned.b.clone().sub(&rest);
+        if a.num.is_zero() || (a.negative == b.negative && by_bits(&a, &b) == Some(Ordering::Less)) {
+            // Nothing to take away.
+            return if a.lowest {
+                Self::from_parts(a.negative, a.num, a.den)
+            } else {
+                Self::Big(Box::new(a))
+            };
         }
-        aligned.over(b_negative && !rest.is_zero(), rest)
+        let shared = Shared::new(a.den, b.den);
+        let (dividend, divisor) = (a.num.product(shared.b_rest), b.num.product(shared.a_rest));
+        let mut num = dividend.rem(&divisor);
+        if a.negative != b.negative && !num.is_zero() {
+            num = divisor.sub(&num);
+        }
+        Self::unreduced(b.negative, num, shared.total)
     }
 }
 
 fn add_fractions(a: Fraction, b: Fraction) -> Rational {
-    let (a_negative, b_negative) = (a.negative, b.negative);
     if a.den.is_one() && b.den.is_one() {
-        let (negative, sum) = signed_sum(a_negative, a.num, b_negative, b.num);
-        return Rational::from_parts(negative, sum, a.den);
+        let (negative, sum) = signed_sum(a.negative, a.num, b.negative, b.num);
+        return Rational::from_parts(negative && !sum.is_zero(), sum, a.den);
     }
-    let common = if a.den == b.den { a.den.clone() } else { a.den.gcd(&b.den) };
-    let a_rest = a.den.div(&common);
-    let b_rest = b.den.div(&common);
-    let (negative, sum) = signed_sum(a_negative, a.num.mul(&b_rest), b_negative, b.num.mul(&a_rest));
-    if sum.is_zero() {
-        return Rational::integer(0);
-    }
+    let lowest = a.lowest && b.lowest;
+    let Shared {
+        mut common,
+        a_rest,
+        b_rest,
+        mut total,
+        greatest,
+    } = Shared::new(a.den, b.den);
+    let (a_num, b_num) = (a.num.product(b_rest), b.num.product(a_rest));
+    let (negative, mut num) = signed_sum(a.negative, a_num, b.negative, b_num);
     // Only what the denominators share can divide the sum.
-    let mut common = common;
-    let mut num = sum;
-    cancel(&mut num, &mut common);
-    Rational::from_parts(negative, num, a_rest.mul(&b_rest).mul(&common))
+    if lowest && greatest && common.is_one() {
+        return Rational::from_parts(negative, num, total);
+    }
+    if total.bits() > LOOSE_BITS {
+        let before = common.clone();
+        cancel(&mut num, &mut common);
+        total = total.div(&before.div(&common));
+    }
+    Rational::unreduced(negative, num, total)
 }
 
 fn mul_fractions(mut a: Fraction, mut b: Fraction) -> Rational {
     if a.num.is_zero() || b.num.is_zero() {
         return Rational::integer(0);
     }
-    cancel(&mut a.num, &mut b.den);
-    cancel(&mut b.num, &mut a.den);
-    Rational::from_parts(a.negative != b.negative, a.num.mul(&b.num), a.den.mul(&b.den))
+    let negative = a.negative != b.negative;
+    let loose = stays_loose(&a.num, &b.num) && stays_loose(&a.den, &b.den);
+    if !loose {
+        cancel(&mut a.num, &mut b.den);
+        cancel(&mut b.num, &mut a.den);
+    }
+    let (num, den) = (a.num.product(b.num), a.den.product(b.den));
+    if !loose && a.lowest && b.lowest {
+        return Rational::from_parts(negative, num, den);
+    }
+    Rational::unreduced(negative, num, den)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::fraction;
+    use super::*;
+    use alloc::vec::Vec;
+
+    /// Values of every kind: words, large, and large with common divisors left in.
+    fn samples() -> Vec<Rational> {
+        let mut samples = Vec::new();
+        for (num, den) in [
+            (0, 1),
+            (1, 1),
+            (-7, 1),
+            (1, 3),
+            (-5, 6),
+            (i64::MAX, 10),
+            (1 << 40, 3),
+            (-3, 1 << 40),
+        ] {
+            samples.push(fraction(num, den));
+        }
+        for (num, den) in [(300, 0), (300, 7), (0, 300), (200, 201), (700, 1500)] {
+            let (num, den) = (Nat::from(3).pow(num), Nat::from(10).pow(den));
+            samples.push(Rational::from_parts(true, num.clone(), den.clone()));
+            samples.push(Rational::unreduced(false, num.mul_small(12), den.mul_small(30)));
+        }
+        samples
+    }
+
+    #[test]
+    fn what_is_added_can_be_taken_away() {
+        for a in samples() {
+            for b in samples() {
+                assert_eq!(a.clone().add(b.clone()).sub(b.clone()), a);
+                assert_eq!(a.clone().add(b.clone()), b.clone().add(a.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_product_is_undone_by_a_quotient_and_distributes() {
+        for a in samples() {
+            for b in samples().into_iter().filter(|b| !b.is_zero()) {
+                assert_eq!(a.clone().mul(b.clone()).div(b.clone()), a);
+                let sum = a.clone().add(Rational::integer(1));
+                assert_eq!(sum.mul(b.clone()), a.clone().mul(b.clone()).add(b.clone()));
+            }
+        }
+    }
+
+    #[test]
+    fn floored_quotient_and_remainder_make_the_dividend() {
+        for a in samples() {
+            for b in samples().into_iter().filter(|b| !b.is_zero()) {
+                let quotient = a.clone().floor_div(b.clone());
+                let rest = a.clone().modulo(b.clone());
+                assert!(quotient.clone().settled().is_integer());
+                assert!(rest.is_zero() || rest.is_negative() == b.is_negative());
+                assert!(rest.clone().magnitude() < b.clone().magnitude());
+                assert_eq!(b.mul(quotient).add(rest), a);
+            }
+        }
+    }
+
+    #[test]
+    fn lowest_terms_are_found_where_they_are_asked_for() {
+        let [big, half] = [Nat::from(7).pow(100), Nat::from(7).pow(99).mul_small(14)];
+        let value = Rational::unreduced(false, big, half);
+        assert!(matches!(value, Rational::Big(_)));
+        assert!(matches!(value.settled(), Rational::Small { num: 1, den: 2 }));
+    }
 }

@@ -7,11 +7,12 @@ use crate::limits::Limits;
 use crate::nat::Nat;
 
 impl Rational {
-    /// The value to a power. A size over the limit is told from the number of bits before anything is multiplied; what passes has
-    /// at most twice as many bits as the limit.
+    /// The value to a power; both are in lowest terms. A size over the limit is told from the number of
+    /// bits before anything is multiplied; what passes has at most twice as many bits as the limit.
     ///
     /// # Errors
-    /// `domain` where the exponent is not a whole number, `division_by_zero` where it is negative and the value 0, `too_large`.
+    /// `domain` where the exponent is not a whole number, `division_by_zero` where it is negative and the
+    /// value 0, `too_large`.
     pub fn power(self, exponent: &Self, limits: &Limits) -> Result<Self, Code> {
         if !exponent.is_integer() {
             return Err(Code::Domain);
@@ -27,7 +28,11 @@ impl Rational {
             Self::Small { num, .. } => (num % 2 != 0, u32::try_from(num.unsigned_abs()).ok()),
             Self::Big(fraction) => (fraction.num.is_odd(), None),
         };
-        if let Self::Small { num: num @ (-1..=1), den: 1 } = self {
+        if let Self::Small {
+            num: num @ (-1..=1),
+            den: 1,
+        } = self
+        {
             return Ok(Self::integer(if odd { num } else { num * num }));
         }
         let times = times.ok_or(Code::TooLarge)?;
@@ -40,7 +45,11 @@ impl Rational {
         }
         let (num, den) = (num.pow(times), den.pow(times));
         // A power of a fraction in lowest terms is in lowest terms.
-        Ok(if inverse { Self::from_parts(negative, den, num) } else { Self::from_parts(negative, num, den) })
+        Ok(if inverse {
+            Self::from_parts(negative, den, num)
+        } else {
+            Self::from_parts(negative, num, den)
+        })
     }
 }
 
@@ -73,7 +82,10 @@ mod tests {
         assert_eq!(power(fraction(0, 1), fraction(-1, 2)), Err(Code::Domain));
         assert_eq!(power(fraction(1, 1), fraction(1, 2)), Err(Code::Domain));
         assert_eq!(power(fraction(0, 1), fraction(-1, 1)), Err(Code::DivisionByZero));
-        assert_eq!(power(fraction(9, 1), fraction(387_420_489, 1)), Err(Code::TooLarge));
+        assert_eq!(
+            power(fraction(9, 1), fraction(387_420_489, 1)),
+            Err(Code::TooLarge)
+        );
         assert_eq!(power(fraction(1, 2), fraction(i64::MAX, 1)), Err(Code::TooLarge));
         let huge = Rational::from_parts(false, Nat::power_of_ten(30), Nat::one());
         assert_eq!(power(fraction(-1, 1), huge.clone()), Ok(fraction(1, 1)));

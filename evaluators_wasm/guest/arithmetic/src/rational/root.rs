@@ -7,8 +7,8 @@ use crate::nat::Nat;
 const ROOT_DIGITS: i64 = 34;
 
 impl Rational {
-    /// The square root of a value that is not negative, and whether it is exact. It is where the value is the square of a
-    /// rational; otherwise it is rounded to 34 significant digits.
+    /// The square root of a value in lowest terms that is not negative, and whether it is exact. It is
+    /// where the value is the square of a rational; otherwise it is rounded to 34 significant digits.
     pub fn sqrt(self) -> (Self, bool) {
         let Fraction { num, den, .. } = self.into_fraction();
         // In lowest terms, both sides have to be squares.
@@ -22,6 +22,7 @@ impl Rational {
 }
 
 /// floor(sqrt(4 * n/d * 100^`places`)): twice the root in units of 10^-`places`.
+#[inline(never)]
 fn twice_the_root(num: &Nat, den: &Nat, places: i64) -> Nat {
     let scale = Nat::power_of_ten(2 * places.unsigned_abs() as u32).shl(2);
     if places >= 0 {
@@ -31,7 +32,8 @@ fn twice_the_root(num: &Nat, den: &Nat, places: i64) -> Nat {
     }
 }
 
-/// The root of a value that is no square, rounded to 34 significant digits. It is irrational: there are no ties.
+/// The root of a value that is no square, rounded to 34 significant digits. It is irrational: there are no
+/// ties.
 fn rounded_root(num: &Nat, den: &Nat) -> Rational {
     // n/d lies between 10^magnitude and 10^(magnitude + 2), so the root has 34 or 35 digits in these units.
     let magnitude = i64::from(num.digit_count()) - i64::from(den.digit_count()) - 1;
@@ -72,7 +74,11 @@ mod tests {
             (fraction(101, 1), "1004987562112089027021926491275958", 32),
             (fraction(1, 10), "3162277660168379331998893544432719", 34),
             (fraction(10, 1), "3162277660168379331998893544432719", 33),
-            (fraction(1_000_000_007, 10), "1000000003499999993875000021437500", 29),
+            (
+                fraction(1_000_000_007, 10),
+                "1000000003499999993875000021437500",
+                29,
+            ),
         ] {
             let root = Nat::from_digits(digits.bytes());
             let expected = Rational::decimal(false, root, places);

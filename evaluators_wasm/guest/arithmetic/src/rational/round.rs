@@ -46,18 +46,21 @@ impl Nat {
 
 impl Rational {
     /// The whole number next to the value.
-    pub fn to_integer(self, rounding: Rounding) -> Self {
-        if self.is_integer() {
+    pub fn into_integer(self, rounding: Rounding) -> Self {
+        if let Self::Small { den: 1, .. } = self {
             return self;
         }
-        let Fraction { negative, num, den } = self.into_fraction();
+        let Fraction {
+            negative, num, den, ..
+        } = self.into_fraction();
         let rounded = num.div_rounded(&den, negative, rounding);
-        Self::from_parts(negative, rounded, Nat::one())
+        Self::from_parts(negative && !rounded.is_zero(), rounded, Nat::one())
     }
 
-    /// The multiple of 10^-`places` next to the value, `None` where it is certain to have more than `max_digits` digits.
+    /// The multiple of 10^-`places` next to the value, `None` where it is certain to have more than
+    /// `max_digits` digits.
     ///
-    /// `places` is any whole number.
+    /// The value is in lowest terms; `places` is any whole number.
     pub fn round(self, places: &Self, rounding: Rounding, max_digits: u32) -> Option<Self> {
         let far = match places {
             Self::Small { num, .. } => u32::try_from(num.unsigned_abs()).ok(),
@@ -72,7 +75,9 @@ impl Rational {
 
     /// Rounds to 10^`far`; `None` is more than any word.
     fn round_left(self, far: Option<u32>, rounding: Rounding) -> Self {
-        let Fraction { negative, num, den } = self.into_fraction();
+        let Fraction {
+            negative, num, den, ..
+        } = self.into_fraction();
         // Where 3 * far is more than the bits, the value is below half of 8^far.
         let far = match far {
             Some(far) if far <= num.bits() / 3 => far,
@@ -91,16 +96,19 @@ impl Rational {
                 return Some(self);
             }
         }
-        // Both the value, n/d, and a multiple m that differs from it have denominators below 10^max_digits, so that they are at
-        // least 10^(-2 * max_digits) apart; but the multiple is nearer than 10^-far.
+        // Both the value, n/d, and a multiple m that differs from it have denominators below 10^max_digits,
+        // so that they are at least 10^(-2 * max_digits) apart; but the multiple is nearer than 10^-far.
         let far = far.filter(|far| *far <= 2 * max_digits)?;
-        let Fraction { negative, num, den } = self.into_fraction();
+        let Fraction {
+            negative, num, den, ..
+        } = self.into_fraction();
         let unit = Nat::power_of_ten(far);
         let multiple = num.mul(&unit).div_rounded(&den, negative, rounding);
         Some(Self::decimal(negative, multiple, far))
     }
 
-    /// The number of digits after the point of the decimal expansion, `None` where it does not end.
+    /// The number of digits after the point of the decimal expansion, `None` where it does not end; the
+    /// value is in lowest terms.
     pub fn fractional_digits(&self) -> Option<u32> {
         match self {
             Self::Small { den: 1, .. } => Some(0),
@@ -136,7 +144,9 @@ mod tests {
     use super::*;
 
     fn rounded(num: i64, den: i64, places: i64, rounding: Rounding) -> Rational {
-        fraction(num, den).round(&Rational::integer(places), rounding, 1024).unwrap()
+        fraction(num, den)
+            .round(&Rational::integer(places), rounding, 1024)
+            .unwrap()
     }
 
     #[test]
@@ -153,16 +163,28 @@ mod tests {
     fn floor_ceiling_and_truncation_know_the_sign() {
         for (num, floor, ceiling, truncated) in [(5, 2, 3, 2), (-5, -3, -2, -2), (4, 2, 2, 2)] {
             let value = fraction(num, 2);
-            assert_eq!(value.clone().to_integer(Rounding::Floor), Rational::integer(floor));
-            assert_eq!(value.clone().to_integer(Rounding::Ceiling), Rational::integer(ceiling));
-            assert_eq!(value.to_integer(Rounding::Truncate), Rational::integer(truncated));
+            assert_eq!(
+                value.clone().into_integer(Rounding::Floor),
+                Rational::integer(floor)
+            );
+            assert_eq!(
+                value.clone().into_integer(Rounding::Ceiling),
+                Rational::integer(ceiling)
+            );
+            assert_eq!(
+                value.into_integer(Rounding::Truncate),
+                Rational::integer(truncated)
+            );
         }
     }
 
     #[test]
     fn far_places_leave_a_value_or_make_it_zero() {
         assert_eq!(rounded(3, 2, 1_000_000_000, Rounding::HalfAway), fraction(3, 2));
-        assert_eq!(rounded(5, 1, -1_000_000_000, Rounding::HalfAway), Rational::integer(0));
+        assert_eq!(
+            rounded(5, 1, -1_000_000_000, Rounding::HalfAway),
+            Rational::integer(0)
+        );
         assert_eq!(rounded(5, 1, -1, Rounding::HalfAway), Rational::integer(10));
         assert_eq!(rounded(-49, 1, -2, Rounding::HalfAway), Rational::integer(0));
         let places = Rational::integer(1_000_000_000);
@@ -171,7 +193,13 @@ mod tests {
 
     #[test]
     fn fractional_digits_are_counted_where_they_end() {
-        for (num, den, digits) in [(1, 8, Some(3)), (1, 5, Some(1)), (1, 6, None), (7, 1, Some(0)), (1, 40, Some(3))] {
+        for (num, den, digits) in [
+            (1, 8, Some(3)),
+            (1, 5, Some(1)),
+            (1, 6, None),
+            (7, 1, Some(0)),
+            (1, 40, Some(3)),
+        ] {
             assert_eq!(fraction(num, den).fractional_digits(), digits);
             let big = fraction(num, den).div(Rational::from_parts(false, Nat::power_of_ten(30), Nat::one()));
             assert_eq!(big.fractional_digits(), digits.map(|digits| digits + 30));

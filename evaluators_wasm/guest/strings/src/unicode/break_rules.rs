@@ -104,14 +104,28 @@ pub(super) const CLASS_BITS: u32 = 5;
 /// The bit of a transition that says: a boundary lies before the character.
 pub(super) const BOUNDARY: u8 = 0x80;
 
-/// Where segmentation begins; a boundary lies before whatever comes (GB1).
+/// Where segmentation begins, and after a control character: a boundary lies before whatever comes (GB1, GB4).
 pub(super) const START: u8 = State::Control as u8;
 
-/// By state, then class: the next state and [`BOUNDARY`].
-pub(super) static TRANSITIONS: [u8; STATES.len() << CLASS_BITS] = transitions();
+/// After CR.
+pub(super) const AFTER_CR: u8 = State::Cr as u8;
 
-const fn transitions() -> [u8; STATES.len() << CLASS_BITS] {
-    let mut table = [BOUNDARY; STATES.len() << CLASS_BITS];
+/// After a character of class Other.
+pub(super) const PLAIN: u8 = State::Plain as u8;
+
+/// After a character that joins the next, unless that is a control.
+pub(super) const PREPEND: u8 = State::Prepend as u8;
+
+/// Room for a state in a table of transitions: the next power of two after 12, so that no index is out of bounds.
+pub(super) const STATE_BITS: u32 = 4;
+
+const ENTRIES: usize = 1 << (STATE_BITS + CLASS_BITS);
+
+/// By state, then class: the next state and [`BOUNDARY`].
+pub(super) static TRANSITIONS: [u8; ENTRIES] = transitions();
+
+const fn transitions() -> [u8; ENTRIES] {
+    let mut table = [BOUNDARY; ENTRIES];
     let mut state = 0;
     while state < STATES.len() {
         let mut class = 0;

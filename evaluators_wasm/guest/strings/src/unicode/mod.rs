@@ -6,12 +6,18 @@ mod tables;
 
 pub use tables::UNICODE_VERSION;
 
-use break_rules::{BOUNDARY, CLASS_BITS, START, TRANSITIONS};
-use tables::{CASE_BITS, LOW_END, PROPERTY_BITS, PROPERTY_BLOCKS, PROPERTY_INDEX, TAGS_END, TAGS_START};
+use crate::utf8::CodePoint;
+use break_rules::{AFTER_CR, BOUNDARY, CLASS_BITS, PLAIN, PREPEND, START, STATE_BITS, TRANSITIONS};
+use tables::{CASE_BITS, FLAT_END, LOW_END, PROPERTY_BITS, TAGS_END, TAGS_START};
+use tables::{PROPERTY_BLOCKS, PROPERTY_INDEX};
 use tables::{LOWER_BLOCKS, LOWER_DIFFERENCES, LOWER_INDEX, LOWER_TEXTS};
 use tables::{UPPER_BLOCKS, UPPER_DIFFERENCES, UPPER_INDEX, UPPER_TEXTS};
 
+const CR: CodePoint = 0x0d;
+const LF: CodePoint = 0x0a;
+
 // Exclusive ranges are no patterns before Rust 1.80.
+const LAST_FLAT: usize = FLAT_END - 1;
 const LAST_LOW: usize = LOW_END - 1;
 const LAST_TAG: usize = TAGS_END - 1;
 
@@ -21,11 +27,12 @@ const CASED: u8 = 0x40;
 const CASE_IGNORABLE: u8 = 0x80;
 const CLASS: u8 = 0x1f;
 
-/// Class and flags of a character.
-fn properties(character: char) -> u8 {
-    let code_point = character as usize;
+/// Class and flags of a code point.
+fn properties(code_point: CodePoint) -> u8 {
+    let code_point = code_point as usize;
     let place = match code_point {
-        0..=LAST_LOW => code_point,
+        0..=LAST_FLAT => return PROPERTY_BLOCKS[code_point],
+        FLAT_END..=LAST_LOW => code_point,
         TAGS_START..=LAST_TAG => code_point - TAGS_START + LOW_END,
         _ => return 0,
     };
@@ -40,49 +47,42 @@ fn entry(index: &[u8], blocks: &[u8], bits: u32, place: usize) -> u8 {
     }
 }
 
-/// Whether a character has the property White_Space.
-pub fn is_white_space(character: char) -> bool {
-    properties(character) & WHITE_SPACE != 0
+/// Whether a code point has the property White_Space.
+pub fn is_white_space(code_point: CodePoint) -> bool {
+    properties(code_point) & WHITE_SPACE != 0
 }
 
-/// Whether a character has the property Cased.
-pub fn is_cased(character: char) -> bool {
-    properties(character) & CASED != 0
+/// Whether the first of the code points that is not Case_Ignorable is Cased.
+pub fn is_cased_next(code_points: impl Iterator<Item = (usize, CodePoint)>) -> bool {
+    let mut flags = code_points.map(|(_, code_point)| properties(code_point));
+    flags.find(|flags| flags & CASE_IGNORABLE == 0).map_or(false, |flags| flags & CASED != 0)
 }
 
-/// Whether a character has the property Case_Ignorable.
-pub fn is_case_ignorable(character: char) -> bool {
-    properties(character) & CASE_IGNORABLE != 0
-}
-
-/// What a case mapping gives for one character.
+/// What a case mapping gives for one code point.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Mapped {
-    /// One character, often the same.
-    One(char),
+    /// One code point, often the same.
+    One(CodePoint),
     /// Several.
     Many(&'static str),
 }
 
-/// The full default uppercase of a character.
-pub fn uppercase(character: char) -> Mapped {
-    let number = entry(&UPPER_INDEX, &UPPER_BLOCKS, CASE_BITS, character as usize);
-    mapped(character, number, &UPPER_DIFFERENCES, &UPPER_TEXTS)
+/// The full default uppercase of a code point.
+pub fn uppercase(code_point: CodePoint) -> Mapped {
+    let number = entry(&UPPER_INDEX, &UPPER_BLOCKS, CASE_BITS, code_point as usize);
+    mapped(code_point, number, &UPPER_DIFFERENCES, &UPPER_TEXTS)
 }
 
-/// The full default lowercase of a character, out of context.
-pub fn lowercase(character: char) -> Mapped {
-    let number = entry(&LOWER_INDEX, &LOWER_BLOCKS, CASE_BITS, character as usize);
-    mapped(character, number, &LOWER_DIFFERENCES, &LOWER_TEXTS)
+/// The full default lowercase of a code point, out of context.
+pub fn lowercase(code_point: CodePoint) -> Mapped {
+    let number = entry(&LOWER_INDEX, &LOWER_BLOCKS, CASE_BITS, code_point as usize);
+    mapped(code_point, number, &LOWER_DIFFERENCES, &LOWER_TEXTS)
 }
 
-fn mapped(character: char, number: u8, differences: &[i32], texts: &'static [&'static str]) -> Mapped {
+fn mapped(code_point: CodePoint, number: u8, differences: &[i32], texts: &'static [&'static str]) -> Mapped {
     let number = usize::from(number);
     match differences.get(number) {
-        // A sum that is no character never occurs: the generator took the difference from one.
-        Some(difference) => Mapped::One(
-            char::from_u32((character as u32).wrapping_add(*difference as u32)).unwrap_or(character),
-        ),
+        Some(difference) => Mapped::One(code_point.wrapping_add(*difference as u32)),
         None => Mapped::Many(texts[number - differences.len()]),
     }
 }
@@ -97,10 +97,26 @@ impl Breaks {
         Self(START)
     }
 
-    /// Takes the next character; true where a boundary lies before it.
-    pub fn before(&mut self, character: char) -> bool {
-        let class = properties(character) & CLASS;
-        let transition = TRANSITIONS[usize::from(self.0) << CLASS_BITS | usize::from(class)];
+    /// Takes the next code point; true where a boundary lies before it.
+    #[inline(always)] // once for each code point of a text
+    pub fn before(&mut self, code_point: CodePoint) -> bool {
+        // ASCII needs no table, and costs the most otherwise: a text has more of it than of anything else.
+        if code_point < 0x80 {
+            let state = match code_point {
+                0x20..=0x7e => PLAIN,
+                CR => AFTER_CR,
+                _ => START,
+            };
+            let before = core::mem::replace(&mut self.0, state);
+            return match before {
+                PREPEND => state != PLAIN,
+                AFTER_CR => code_point != LF,
+                _ => true,
+            };
+        }
+        let class = properties(code_point) & CLASS;
+        let state = usize::from(self.0) & ((1 << STATE_BITS) - 1);
+        let transition = TRANSITIONS[state << CLASS_BITS | usize::from(class)];
         self.0 = transition & !BOUNDARY;
         transition & BOUNDARY != 0
     }

@@ -1,0 +1,275 @@
+//! Sorts clusters in a time that is linear in their bytes.
+//!
+//! Those of one code point of at most two bytes, which are the most that a text can have, are counted. Of the others,
+//! numbers are sorted, made of a few bytes and an index, which costs far less than comparing texts; what is equal so
+//! far is sorted again by the bytes after.
+
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::clusters::{self, Cluster};
+use crate::utf8::{self, CodePoint, Text};
+
+/// Some bytes of a cluster, as a number whose order is theirs, and below them the index of the cluster.
+type Key = u64;
+
+/// What is left for an index: a text has less than 2^16 bytes, since both limits end at 16 KiB.
+const INDEX_BITS: u32 = 16;
+
+/// The bytes that are compared at once.
+const KEY_BYTES: usize = (u64::BITS - INDEX_BITS) as usize / 8;
+
+/// How many numbers are sorted by comparison at most: below, the passes over 256 counts cost more.
+const FEW: usize = 64;
+
+/// The clusters of one code point of at most two bytes.
+pub struct Counts {
+    /// How often each is there.
+    times: Vec<u32>,
+}
+
+impl Counts {
+    /// None yet.
+    pub fn new() -> Self {
+        Self { times: vec![0; 0x80] }
+    }
+
+    /// Counts a cluster; false, where it is not one of these.
+    #[inline(always)] // once for each cluster of a text
+    pub fn add(&mut self, cluster: Cluster) -> bool {
+        let length = if cluster.first < 0x80 { 1 } else { 2 };
+        if cluster.end - cluster.start != length || cluster.first >= 0x800 {
+            return false;
+        }
+        if cluster.first as usize >= self.times.len() {
+            self.times.resize((cluster.first as usize + 1).next_power_of_two(), 0);
+        }
+        self.times[cluster.first as usize] += 1;
+        true
+    }
+
+    /// Counts the clusters of a text in which every byte is one.
+    pub fn add_bytes(&mut self, text: &[u8]) {
+        for byte in text {
+            self.times[usize::from(*byte)] += 1;
+        }
+    }
+
+    /// How often the code point was counted.
+    pub fn times(&self, code_point: CodePoint) -> u32 {
+        self.times.get(code_point as usize).copied().unwrap_or(0)
+    }
+}
+
+/// The clusters that are not counted, in the order of the text.
+pub struct Sorter<'a> {
+    text: &'a [u8],
+    keys: Vec<Key>,
+    /// Whether the keys have all the bytes.
+    are_whole: bool,
+    /// The last cluster that fills its key.
+    last_long: &'a [u8],
+    /// Whether a cluster comes before one that is less.
+    descends: bool,
+}
+
+impl<'a> Sorter<'a> {
+    /// None yet of those of `text`.
+    pub fn new(text: &'a [u8]) -> Self {
+        Self { text, keys: Vec::new(), are_whole: true, last_long: &[], descends: false }
+    }
+
+    /// Adds a cluster.
+    #[inline(always)] // once for each cluster of a text
+    pub fn push(&mut self, cluster: Cluster) {
+        let bytes = &self.text[cluster.start..cluster.end];
+        let key = key(bytes, cluster.start);
+        match self.keys.last() {
+            Some(last) => self.descends |= *last > key,
+            // Most texts have no such cluster, or no other.
+            None => self.keys.reserve(self.text.len() / 3),
+        }
+        if bytes.len() >= KEY_BYTES {
+            self.note_long(bytes);
+        }
+        self.keys.push(key);
+    }
+
+    /// Takes note of a cluster that fills its key, and may have more bytes.
+    ///
+    /// Where keys ascend, those that lie between two of the same bytes have them too: it is enough to compare with
+    /// the last such cluster.
+    fn note_long(&mut self, bytes: &'a [u8]) {
+        self.are_whole &= bytes.len() == KEY_BYTES;
+        self.descends |= self.last_long > bytes;
+        self.last_long = bytes;
+    }
+
+    /// Whether a cluster comes before one that is less.
+    pub fn descends(&self) -> bool {
+        self.descends
+    }
+
+    /// Sorts the clusters; of equal ones the first of the text stays first.
+    pub fn sorted(mut self) -> Sorted<'a> {
+        sort_keys(&mut self.keys);
+        let mut pending = Vec::new();
+        if !self.are_whole {
+            push_equal(&self.keys, 0, KEY_BYTES, &mut pending);
+        }
+        while let Some((range, depth)) = pending.pop() {
+            let first = range.start;
+            let equal = &mut self.keys[range];
+            for number in equal.iter_mut() {
+                *number = key(&cluster_at(self.text, start(*number))[depth..], start(*number));
+            }
+            sort_keys(equal);
+            push_equal(equal, first, depth + KEY_BYTES, &mut pending);
+        }
+        Sorted { text: self.text, keys: self.keys, are_whole: self.are_whole }
+    }
+}
+
+/// Clusters in ascending order.
+pub struct Sorted<'a> {
+    text: &'a [u8],
+    keys: Vec<Key>,
+    are_whole: bool,
+}
+
+impl<'a> Sorted<'a> {
+    /// All clusters of a text in ascending order, given the others of it.
+    pub fn merged(&self, counts: &Counts) -> Text {
+        let mut merged = Merged { text: vec![0; self.text.len()], length: 0 };
+        let mut rest = self.keys.iter().map(|key| self.cluster(*key)).peekable();
+        for (code_point, times) in (0..).zip(&counts.times) {
+            merged.repeat(code_point, *times as usize);
+            // What begins with the same code point is longer, and comes after it.
+            let begins = |cluster: &&[u8]| utf8::first(cluster) == Some(code_point);
+            while let Some(cluster) = rest.next_if(begins) {
+                merged.push(cluster);
+            }
+        }
+        rest.for_each(|cluster| merged.push(cluster));
+        merged.text
+    }
+
+    /// Visits the span of the first of each set of equal clusters.
+    pub fn first_of_equals(&self, mut visit: impl FnMut(Range<usize>)) {
+        let mut last: &[u8] = &[];
+        for key in &self.keys {
+            let cluster = self.cluster(*key);
+            if cluster != last {
+                visit(start(*key)..start(*key) + cluster.len());
+                last = cluster;
+            }
+        }
+    }
+
+    fn cluster(&self, key: Key) -> &'a [u8] {
+        if self.are_whole {
+            let zeros = (key >> INDEX_BITS).trailing_zeros() as usize / 8;
+            return &self.text[start(key)..start(key) + KEY_BYTES - zeros];
+        }
+        cluster_at(self.text, start(key))
+    }
+}
+
+/// A text of known length in the making.
+struct Merged {
+    text: Text,
+    length: usize,
+}
+
+impl Merged {
+    fn push(&mut self, cluster: &[u8]) {
+        let end = self.length + cluster.len();
+        utf8::copy(&mut self.text[self.length..end], cluster);
+        self.length = end;
+    }
+
+    /// Appends a code point of at most two bytes.
+    fn repeat(&mut self, code_point: CodePoint, times: usize) {
+        if times == 0 {
+            return;
+        }
+        let mut bytes = Text::new();
+        utf8::push(&mut bytes, code_point);
+        for _ in 0..times {
+            self.push(&bytes);
+        }
+    }
+}
+
+fn cluster_at(text: &[u8], start: usize) -> &[u8] {
+    let rest = &text[start..];
+    &rest[..clusters::first_length(rest)]
+}
+
+/// The key of a cluster's bytes from some depth on.
+fn key(bytes: &[u8], start: usize) -> Key {
+    // Zeros stand behind the end: no cluster of several bytes has a NUL.
+    let mut number = 0;
+    let mut shift = u64::BITS;
+    for byte in bytes.iter().take(KEY_BYTES) {
+        shift -= 8;
+        number |= u64::from(*byte) << shift;
+    }
+    number | start as u64
+}
+
+/// The offset of a cluster.
+fn start(key: Key) -> usize {
+    (key & ((1 << INDEX_BITS) - 1)) as usize
+}
+
+/// Pushes the ranges of sorted keys with the same bytes, if more may follow, and the depth where they do.
+fn push_equal(keys: &[Key], start: usize, depth: usize, pending: &mut Vec<(Range<usize>, usize)>) {
+    let mut first = 0;
+    while first < keys.len() {
+        let same = keys[first] >> INDEX_BITS;
+        let length = keys[first..].iter().take_while(|key| **key >> INDEX_BITS == same).count();
+        // A last byte of 0 is behind the end.
+        if length > 1 && same & 0xff != 0 {
+            pending.push((start + first..start + first + length, depth));
+        }
+        first += length;
+    }
+}
+
+/// Sorts keys whose indices ascend: many of them byte by byte from the lowest, in linear time.
+fn sort_keys(keys: &mut [Key]) {
+    if keys.len() <= FEW {
+        keys.sort();
+        return;
+    }
+    let differing = keys.iter().fold(0, |bits, key| bits | (*key ^ keys[0]));
+    let mut spare = vec![0; keys.len()];
+    let mut is_moved = false;
+    let (mut from, mut to) = (keys, &mut spare[..]);
+    for shift in (INDEX_BITS..u64::BITS).step_by(8) {
+        let byte = |key: Key| (key >> shift) as u8;
+        if byte(differing) == 0 {
+            continue;
+        }
+        let mut starts = [0; 256];
+        for key in from.iter() {
+            starts[usize::from(byte(*key))] += 1;
+        }
+        let mut start = 0;
+        for count in &mut starts {
+            start += core::mem::replace(count, start);
+        }
+        for key in from.iter() {
+            let start = &mut starts[usize::from(byte(*key))];
+            to[*start] = *key;
+            *start += 1;
+        }
+        core::mem::swap(&mut from, &mut to);
+        is_moved = !is_moved;
+    }
+    if is_moved {
+        to.copy_from_slice(from);
+    }
+}
