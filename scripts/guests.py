@@ -37,7 +37,7 @@ MAX_MODULE_BYTES = 400_000
 OTHER_COMPILER = 3
 """Exit status of `verify` where the compiler is not the recorded one, so that bytes cannot be compared."""
 
-_VECTORS = ["-m", "pytest", "--quiet", "tests/conformance"]
+_VECTORS = ["-c", "from evalspan.orchestrator.cli import main; main()", "conformance", "vectors", "--runtime", "wasm"]
 """What runs the operator vectors on the committed modules, by the interpreter that runs this script."""
 
 _HOW_TO_INSTALL = f"""\

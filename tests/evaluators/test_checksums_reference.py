@@ -248,7 +248,8 @@ alphabets = {
 def test_what_is_no_group_of_the_alphabet_is_domain_at_its_literal(name: str, data: st.DataObject) -> None:
     alphabet = alphabets.get(name, "0123456789")
     good = data.draw(st.text(alphabet, min_size=1, max_size=20))
-    foreign = st.characters(exclude_categories=["Cs"], exclude_characters=alphabet + " -")
+    close = st.sampled_from("xX/:@[`{１٣²ſı\t\u00a0\u2010\u2212+.,_\0").filter(lambda one: one not in alphabet)
+    foreign = close | st.characters(exclude_categories=["Cs"], exclude_characters=alphabet + " -")
     at = data.draw(st.integers(0, len(good)))
     bad = data.draw(
         st.sampled_from(["", " ", "-", f" {good}", f"-{good}", f"{good} ", f"{good}-", f"{good}  {good}"])
@@ -267,6 +268,11 @@ def test_a_wrong_length_is_false_or_domain(scheme: str, n: str) -> None:
         assert shown(f"{scheme}_valid", n) == "false"
     if len(n) != right - 1:
         assert failure(f"{scheme}_digit", n) == (ErrorCode.DOMAIN, len(f"{scheme}_digit("))
+
+
+@pytest.mark.parametrize("scheme", ["luhn", "verhoeff", "damm"])
+def test_one_digit_alone_has_none_to_check(scheme: str) -> None:
+    assert {shown(f"{scheme}_valid", digit) for digit in "0123456789"} == {"false"}
 
 
 @given(st.text("ABCXYZ", min_size=2, max_size=2), st.from_regex(r"\A[0-9A-Z]{1,30}\Z"), chances)

@@ -1,5 +1,5 @@
-"""What must hold: vectors, and the machinery that runs them."""
+"""What must hold: operator vectors as data, and what runs them on every runtime."""
 
-from evalspan.conformance.vectors import Case, load_cases, run
+from evalspan.conformance.vectors import Case, Result, Suite, VectorError, builtin_suites, lint, load, run
 
-__all__ = ["Case", "load_cases", "run"]
+__all__ = ["Case", "Result", "Suite", "VectorError", "builtin_suites", "lint", "load", "run"]

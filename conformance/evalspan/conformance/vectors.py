@@ -22,12 +22,13 @@ and `value` (in the same two forms) or `error = { code = "…", offset = n }`. O
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from typing import Any
+
+import tomli
 
 from evalspan.evaluators.in_process import OptionSpec
 from evalspan.evaluators.outcome import Failure, Outcome, Value
@@ -135,7 +136,7 @@ def builtin_suites() -> dict[str, Suite]:
 def load(path: Traversable) -> Suite:
     """The vectors in a TOML file. Raises VectorError."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomli.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:  # not TOML, or not UTF-8
         raise VectorError(path.name, str(error)) from error
     head = _Fields(path.name, table)

@@ -37,16 +37,20 @@ class BoundEvaluator:
 
     def __call__(self, data: bytes) -> Outcome:
         """The answer to `data`, fit to be injected."""
-        if len(data) > self._max_input:
-            message = f"the input has {len(data)} bytes, the limit is {self._max_input}"
-            return self._final(Failure(ErrorCode.TOO_LONG, message, self._max_input), data)
-        outcome = self._run(data)
+        outcome = self.answer(data)
         if isinstance(outcome, Value):
             objection = self._objection(outcome.text)
             if objection is None:
                 return outcome
             outcome = Failure(ErrorCode.REFUSED, objection, fuel=outcome.fuel)
         return self._final(outcome, data)
+
+    def answer(self, data: bytes) -> Outcome:
+        """The evaluator's own answer, before the result policy. For comparing evaluators, never to be injected."""
+        if len(data) > self._max_input:
+            message = f"the input has {len(data)} bytes, the limit is {self._max_input}"
+            return Failure(ErrorCode.TOO_LONG, message, self._max_input)
+        return self._run(data)
 
     def _final(self, failure: Failure, data: bytes) -> Failure:
         """The failure with its final message: with the piece, without it, or none, as the policy allows."""

@@ -95,6 +95,14 @@ class Evaluators:
                 bound = self._bind(name, rule)
         return bound(data)
 
+    def answer(self, name: str, data: bytes) -> Outcome:
+        """The evaluator's own answer to `data`, before the result policy: for comparing evaluators, never to inject.
+
+        Raises:
+            As `evaluate`.
+        """
+        return self._bind(name, None).answer(data)
+
     def describe(self, name: str) -> EvaluatorInfo:
         """Load the evaluator `name` and say what it is.
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import inspect
 from collections.abc import Sequence
-from pathlib import Path
+from importlib import resources
 
 from evalspan.evaluators.errors import EvaluatorUnavailable
 from evalspan.evaluators.in_process import SPECS, Reference, load_reference
@@ -27,7 +26,7 @@ class InProcessRuntime:
             Option(name=name, default=spec.default, minimum=spec.minimum, maximum=spec.maximum)
             for name, spec in reference.OPTIONS.items()
         )
-        source = Path(inspect.getfile(reference)).read_bytes()  # type: ignore[arg-type]
+        source = _source()
         declared = [option.maximum for option in options if option.name == "max_input_bytes"]
         return Description(
             spec=reference.SPEC,
@@ -53,6 +52,13 @@ class InProcessRuntime:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _source() -> bytes:
+    """The source of every reference: they share modules, and a digest must not miss one."""
+    folder = resources.files("evalspan.evaluators.in_process")
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".py")), key=lambda file: file.name)
+    return b"".join(file.name.encode() + b"\n" + file.read_bytes() for file in files)
 
 
 def _reference(entry: EvaluatorEntry) -> Reference:

@@ -27,8 +27,8 @@ from evalspan.policies import EvaluatorEntry, Registry
 
 __all__ = ["MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file"]
 
-MAX_MODULE_BYTES = 4 * 1024 * 1024
-"""A Rust module with its debug names takes 2 MB; those sections cost nothing to load."""
+MAX_MODULE_BYTES = 16 * 1024 * 1024
+"""A small Rust module that is not stripped has 5 MB, most of it debug sections, which cost nothing to load."""
 
 # Compiling cannot be interrupted, and takes time that grows faster than a function does. With these bounds the
 # worst module that we could think of (functions of nothing but loops) takes 10 s, an ordinary one 1 s.
@@ -57,7 +57,7 @@ def check_file(name: str, code: bytes, *, pin: str | None = None, audited: bool 
         ModuleRefused: with the checks `size`, `digest`, `format`, `start`, `tables` and `manifest`.
     """
     if len(code) > MAX_MODULE_BYTES:
-        raise ModuleRefused(name, "size", f"has {len(code)} bytes, the limit is {MAX_MODULE_BYTES}")
+        raise ModuleRefused(name, "size", f"has more than {MAX_MODULE_BYTES} bytes")
     digest = hashlib.sha256(code).hexdigest()
     if pin is not None and pin != digest:
         raise ModuleRefused(name, "digest", f"has SHA-256 {digest}, the registry pins {pin}")

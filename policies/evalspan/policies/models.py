@@ -10,7 +10,7 @@ from evalspan.policies.limits import Limits, Tightening
 
 __all__ = ["BUILTINS", "Channel", "EvaluatorEntry", "Example", "Fence", "Policies", "ResultFence", "SpanRule", "Tag"]
 
-BUILTINS = ("arithmetic/1",)
+BUILTINS = ("arithmetic/1", "checksums/1", "dates/1", "strings/1")
 """The operator specifications that ship as modules."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]{0,63}$")]

@@ -39,7 +39,12 @@ class Reference(Protocol):
         ...
 
 
-_MODULES: Mapping[str, str] = MappingProxyType({"arithmetic/1": "evalspan.evaluators.in_process.arithmetic"})
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        f"{name}/1": f"evalspan.evaluators.in_process.{name}"
+        for name in ("arithmetic", "checksums", "dates", "strings")
+    }
+)
 
 SPECS = tuple(_MODULES)
 """The specifications that have a reference."""

@@ -6,9 +6,13 @@ use alloc::vec::Vec;
 use crate::unicode::Breaks;
 use crate::utf8::{CodePoint, CodePoints};
 
-/// Whether every byte is a cluster of its own: ASCII without CR, since CR LF is the only cluster of two such bytes.
+/// Whether every byte is a cluster of its own: ASCII without CR LF, the only cluster of two such bytes.
 pub fn is_bytewise(text: &[u8]) -> bool {
-    text.iter().all(|byte| byte.is_ascii() && *byte != b'\r')
+    let mut last = 0;
+    text.iter().all(|byte| {
+        let before = core::mem::replace(&mut last, *byte);
+        byte.is_ascii() && !(*byte == b'\n' && before == b'\r')
+    })
 }
 
 /// The number of clusters.
@@ -20,13 +24,6 @@ pub fn count(text: &[u8]) -> usize {
     CodePoints::new(text).filter(|(_, code_point)| breaks.before(*code_point)).count()
 }
 
-/// The length in bytes of the first cluster.
-pub fn first_length(text: &[u8]) -> usize {
-    let mut breaks = Breaks::new();
-    let mut boundaries = CodePoints::new(text).filter(|(_, code_point)| breaks.before(*code_point));
-    boundaries.nth(1).map_or(text.len(), |(at, _)| at)
-}
-
 /// A cluster in its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Cluster {
@@ -36,6 +33,13 @@ pub struct Cluster {
     pub end: usize,
     /// Its first code point.
     pub first: CodePoint,
+}
+
+impl Cluster {
+    /// Whether it is one code point of at most two bytes.
+    pub fn is_small(self) -> bool {
+        self.end - self.start == if self.first < 0x80 { 1 } else { 2 }
+    }
 }
 
 /// Visits the clusters in order. It calls `visit` in one place only, so that the call costs nothing.

@@ -43,12 +43,11 @@ pub fn sort(arguments: Arguments<'_>) -> Answer {
     let mut is_sorted = true;
     let mut last = 0;
     clusters::each(text, |cluster| {
-        // One code point comes before what begins with it; how the others compare with each other, the sorter knows.
-        let is_counted = counts.add(cluster);
-        if !is_counted {
+        if counts.add(cluster) == 0 {
             others.push(cluster);
         }
-        let order = cluster.first << 1 | u32::from(!is_counted);
+        // A code point comes before what begins with it; how longer clusters compare, the sorter knows.
+        let order = cluster.first << 1 | u32::from(!cluster.is_small());
         is_sorted &= last <= order;
         last = order;
     });
@@ -64,12 +63,10 @@ pub fn unique(arguments: Arguments<'_>) -> Answer {
     let mut counts = Counts::new();
     let mut others = Sorter::new(text);
     let mut is_kept = vec![false; text.len()];
-    clusters::each(text, |cluster| {
-        if !counts.add(cluster) {
-            others.push(cluster);
-        } else if counts.times(cluster.first) == 1 {
-            is_kept[cluster.start..cluster.end].fill(true);
-        }
+    clusters::each(text, |cluster| match counts.add(cluster) {
+        0 => others.push(cluster),
+        1 => is_kept[cluster.start..cluster.end].fill(true),
+        _ => {}
     });
     others.sorted().first_of_equals(|span| is_kept[span].fill(true));
     let mut kept = Vec::with_capacity(text.len());

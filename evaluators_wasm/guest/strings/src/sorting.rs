@@ -8,14 +8,16 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use crate::clusters::{self, Cluster};
+use crate::clusters::Cluster;
 use crate::utf8::{self, CodePoint, Text};
 
 /// Some bytes of a cluster, as a number whose order is theirs, and below them the index of the cluster.
 type Key = u64;
 
-/// What is left for an index: a text has less than 2^16 bytes, since both limits end at 16 KiB.
+/// What is left for an index, and for an offset in a span: both limits end at 16 KiB.
 const INDEX_BITS: u32 = 16;
+
+const CR: usize = 0x0d;
 
 /// The bytes that are compared at once.
 const KEY_BYTES: usize = (u64::BITS - INDEX_BITS) as usize / 8;
@@ -23,30 +25,47 @@ const KEY_BYTES: usize = (u64::BITS - INDEX_BITS) as usize / 8;
 /// How many numbers are sorted by comparison at most: below, the passes over 256 counts cost more.
 const FEW: usize = 64;
 
-/// The clusters of one code point of at most two bytes.
+/// The clusters of one code point of at most two bytes, and CR LF.
 pub struct Counts {
-    /// How often each is there.
+    /// How often each code point is a cluster.
     times: Vec<u32>,
+    /// How often CR LF is one.
+    line_ends: u32,
 }
 
 impl Counts {
     /// None yet.
     pub fn new() -> Self {
-        Self { times: vec![0; 0x80] }
+        Self { times: vec![0; 0x80], line_ends: 0 }
     }
 
-    /// Counts a cluster; false, where it is not one of these.
+    /// Counts a cluster; how often it was there so far, or 0 where it is not one of these.
     #[inline(always)] // once for each cluster of a text
-    pub fn add(&mut self, cluster: Cluster) -> bool {
-        let length = if cluster.first < 0x80 { 1 } else { 2 };
-        if cluster.end - cluster.start != length || cluster.first >= 0x800 {
-            return false;
+    pub fn add(&mut self, cluster: Cluster) -> u32 {
+        match self.times.get_mut(cluster.first as usize) {
+            Some(times) if cluster.is_small() => {
+                *times += 1;
+                *times
+            }
+            _ => self.add_rare(cluster),
         }
-        if cluster.first as usize >= self.times.len() {
-            self.times.resize((cluster.first as usize + 1).next_power_of_two(), 0);
+    }
+
+    fn add_rare(&mut self, cluster: Cluster) -> u32 {
+        let size = self.times.len();
+        match (cluster.first as usize, cluster.end - cluster.start) {
+            (first, 2) if (size..0x800).contains(&first) => {
+                self.times.resize((first + 1).next_power_of_two(), 0);
+                self.times[first] = 1;
+                1
+            }
+            // No other character continues a CR.
+            (CR, 2) => {
+                self.line_ends += 1;
+                self.line_ends
+            }
+            _ => 0,
         }
-        self.times[cluster.first as usize] += 1;
-        true
     }
 
     /// Counts the clusters of a text in which every byte is one.
@@ -55,16 +74,25 @@ impl Counts {
             self.times[usize::from(*byte)] += 1;
         }
     }
+}
 
-    /// How often the code point was counted.
-    pub fn times(&self, code_point: CodePoint) -> u32 {
-        self.times.get(code_point as usize).copied().unwrap_or(0)
+/// Where a cluster is in its text.
+#[derive(Clone, Copy)]
+struct Span {
+    start: u16,
+    end: u16,
+}
+
+impl Span {
+    fn range(self) -> Range<usize> {
+        usize::from(self.start)..usize::from(self.end)
     }
 }
 
 /// The clusters that are not counted, in the order of the text.
 pub struct Sorter<'a> {
     text: &'a [u8],
+    spans: Vec<Span>,
     keys: Vec<Key>,
     /// Whether the keys have all the bytes.
     are_whole: bool,
@@ -77,23 +105,31 @@ pub struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, keys: Vec::new(), are_whole: true, last_long: &[], descends: false }
+        let (spans, keys) = (Vec::new(), Vec::new());
+        Self { text, spans, keys, are_whole: true, last_long: &[], descends: false }
     }
 
     /// Adds a cluster.
     #[inline(always)] // once for each cluster of a text
     pub fn push(&mut self, cluster: Cluster) {
         let bytes = &self.text[cluster.start..cluster.end];
-        let key = key(bytes, cluster.start);
+        let key = key(bytes, self.keys.len());
         match self.keys.last() {
             Some(last) => self.descends |= *last > key,
-            // Most texts have no such cluster, or no other.
-            None => self.keys.reserve(self.text.len() / 3),
+            None => self.reserve(),
         }
         if bytes.len() >= KEY_BYTES {
             self.note_long(bytes);
         }
         self.keys.push(key);
+        self.spans.push(Span { start: cluster.start as u16, end: cluster.end as u16 });
+    }
+
+    /// Makes room for as many clusters as the text may have: many texts have none, but few have only one.
+    fn reserve(&mut self) {
+        let most = self.text.len() / 3;
+        self.keys.reserve(most);
+        self.spans.reserve(most);
     }
 
     /// Takes note of a cluster that fills its key, and may have more bytes.
@@ -122,29 +158,33 @@ impl<'a> Sorter<'a> {
             let first = range.start;
             let equal = &mut self.keys[range];
             for number in equal.iter_mut() {
-                *number = key(&cluster_at(self.text, start(*number))[depth..], start(*number));
+                let cluster = &self.text[self.spans[index(*number)].range()];
+                *number = key(&cluster[depth..], index(*number));
             }
             sort_keys(equal);
             push_equal(equal, first, depth + KEY_BYTES, &mut pending);
         }
-        Sorted { text: self.text, keys: self.keys, are_whole: self.are_whole }
+        Sorted { text: self.text, spans: self.spans, keys: self.keys }
     }
 }
 
 /// Clusters in ascending order.
 pub struct Sorted<'a> {
     text: &'a [u8],
+    spans: Vec<Span>,
     keys: Vec<Key>,
-    are_whole: bool,
 }
 
 impl<'a> Sorted<'a> {
-    /// All clusters of a text in ascending order, given the others of it.
+    /// All clusters of the text in ascending order, given those that are counted.
     pub fn merged(&self, counts: &Counts) -> Text {
         let mut merged = Merged { text: vec![0; self.text.len()], length: 0 };
-        let mut rest = self.keys.iter().map(|key| self.cluster(*key)).peekable();
+        let mut rest = self.ranges().map(|range| &self.text[range]).peekable();
         for (code_point, times) in (0..).zip(&counts.times) {
-            merged.repeat(code_point, *times as usize);
+            merged.repeat(code_point, *times);
+            if code_point as usize == CR {
+                (0..counts.line_ends).for_each(|_| merged.push(b"\r\n"));
+            }
             // What begins with the same code point is longer, and comes after it.
             let begins = |cluster: &&[u8]| utf8::first(cluster) == Some(code_point);
             while let Some(cluster) = rest.next_if(begins) {
@@ -155,24 +195,20 @@ impl<'a> Sorted<'a> {
         merged.text
     }
 
-    /// Visits the span of the first of each set of equal clusters.
+    /// Visits the first of each set of equal clusters.
     pub fn first_of_equals(&self, mut visit: impl FnMut(Range<usize>)) {
         let mut last: &[u8] = &[];
-        for key in &self.keys {
-            let cluster = self.cluster(*key);
+        for range in self.ranges() {
+            let cluster = &self.text[range.clone()];
             if cluster != last {
-                visit(start(*key)..start(*key) + cluster.len());
+                visit(range);
                 last = cluster;
             }
         }
     }
 
-    fn cluster(&self, key: Key) -> &'a [u8] {
-        if self.are_whole {
-            let zeros = (key >> INDEX_BITS).trailing_zeros() as usize / 8;
-            return &self.text[start(key)..start(key) + KEY_BYTES - zeros];
-        }
-        cluster_at(self.text, start(key))
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.keys.iter().map(move |key| self.spans[index(*key)].range())
     }
 }
 
@@ -190,7 +226,7 @@ impl Merged {
     }
 
     /// Appends a code point of at most two bytes.
-    fn repeat(&mut self, code_point: CodePoint, times: usize) {
+    fn repeat(&mut self, code_point: CodePoint, times: u32) {
         if times == 0 {
             return;
         }
@@ -202,13 +238,8 @@ impl Merged {
     }
 }
 
-fn cluster_at(text: &[u8], start: usize) -> &[u8] {
-    let rest = &text[start..];
-    &rest[..clusters::first_length(rest)]
-}
-
 /// The key of a cluster's bytes from some depth on.
-fn key(bytes: &[u8], start: usize) -> Key {
+fn key(bytes: &[u8], index: usize) -> Key {
     // Zeros stand behind the end: no cluster of several bytes has a NUL.
     let mut number = 0;
     let mut shift = u64::BITS;
@@ -216,11 +247,11 @@ fn key(bytes: &[u8], start: usize) -> Key {
         shift -= 8;
         number |= u64::from(*byte) << shift;
     }
-    number | start as u64
+    number | index as u64
 }
 
-/// The offset of a cluster.
-fn start(key: Key) -> usize {
+/// The index of a cluster.
+fn index(key: Key) -> usize {
     (key & ((1 << INDEX_BITS) - 1)) as usize
 }
 
