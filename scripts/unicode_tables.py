@@ -264,7 +264,7 @@ def _run(program: str, *arguments: str, folder: Path | None = None) -> str:
     path = shutil.which(program)
     if path is None:
         raise SystemExit(f"{program} is not installed")
-    done = subprocess.run(  # noqa: S603 - a fixed program with arguments of our own
+    done = subprocess.run(
         [path, *arguments], cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8"
     )
     if done.returncode != 0:

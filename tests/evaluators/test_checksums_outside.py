@@ -3,8 +3,6 @@
 import hashlib
 import zlib
 from collections.abc import Callable, Iterator
-from importlib.resources import files
-from pathlib import Path
 
 import pytest
 from crccheck import crc
@@ -25,7 +23,7 @@ version = 1
 max_input_bytes = 16384
 [[evaluator]]
 name = "checksums"
-module = "checksums.wasm"
+builtin = "checksums/1"
 """
 
 CRCS = {
@@ -44,8 +42,7 @@ def answer(request: pytest.FixtureRequest) -> Iterator[Answer]:
     if request.param == "reference":
         yield lambda text: evaluate(text.encode(), {"max_input_bytes": 16_384})
         return
-    folder = Path(str(files("evalspan.evaluators").joinpath("modules")))
-    with Evaluators(Registry.parse(REGISTRY, folder=folder)) as evaluators:
+    with Evaluators(Registry.parse(REGISTRY)) as evaluators:
         yield lambda text: evaluators.evaluate("checksums", text.encode())
 
 

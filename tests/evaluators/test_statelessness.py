@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import resources
-from random import Random
 
 import pytest
 import tomli
@@ -89,7 +88,7 @@ def test_no_module_writes_above_the_end_that_it_reports_nor_lets_the_order_of_in
             assert live.view[guest._dirty :] == guest._image[guest._dirty :]
             live.view[: guest._dirty] = guest._image[: guest._dirty]
             assert live.view == guest._image
-    Random(7).shuffle(inputs)
+    inputs.sort()  # another order
     assert all(evaluators.evaluate(name, data) == answers[data] for data in inputs)
 
 

@@ -42,6 +42,7 @@ class EvaluatorInfo:
     """The limits in force, without a span's."""
     unicode: str | None
     sample: str | None
+    functions: tuple[str, ...]
 
 
 class Evaluators:
@@ -124,6 +125,7 @@ class Evaluators:
             limits=bound.limits,
             unicode=description.unicode,
             sample=description.sample,
+            functions=description.functions,
         )
 
     def open(self) -> None:

@@ -60,6 +60,9 @@ class Manifest(BaseModel):
     sample: Annotated[str, Field(max_length=512)] | None = None
     """An input on which to show the fuel."""
 
+    functions: Annotated[tuple[Annotated[str, Field(min_length=1, max_length=64)], ...], Field(max_length=256)] = ()
+    """The functions that expressions may call, for people and prompts."""
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         names = [option.name for option in self.options]

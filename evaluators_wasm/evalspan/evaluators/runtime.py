@@ -40,6 +40,7 @@ class Description:
     """The most input bytes that the evaluator itself can take."""
     unicode: str | None = None
     sample: str | None = None
+    functions: tuple[str, ...] = ()
 
 
 class Runtime(Protocol):

@@ -67,6 +67,7 @@ class WasmRuntime:
             max_input_bytes=manifest.max_input_bytes,
             unicode=manifest.unicode,
             sample=manifest.sample,
+            functions=manifest.functions,
         )
 
     def bind(self, entry: EvaluatorEntry, limits: Limits, options: Sequence[int]) -> Run:

@@ -15,7 +15,18 @@ from typing import Literal
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.policies import Fence, LinearPattern, PatternError, Registry, RegistryError, SpanRule
 
-__all__ = ["LEAD_LETTERS", "LEAD_WORDS", "MODES", "RETRIES", "FreeText", "Mode", "Pattern", "Sentence", "SpanPart", "to_lark"]
+__all__ = [
+    "LEAD_LETTERS",
+    "LEAD_WORDS",
+    "MODES",
+    "RETRIES",
+    "FreeText",
+    "Mode",
+    "Pattern",
+    "Sentence",
+    "SpanPart",
+    "to_lark",
+]
 
 Mode = Literal["no-grammar", "grammar-no-eval", "grammar-eval"]
 """Who writes a result, and what keeps the output in shape.

@@ -40,10 +40,7 @@ class Reference(Protocol):
 
 
 _MODULES: Mapping[str, str] = MappingProxyType(
-    {
-        f"{name}/1": f"evalspan.evaluators.in_process.{name}"
-        for name in ("arithmetic", "checksums", "dates", "strings")
-    }
+    {f"{name}/1": f"evalspan.evaluators.in_process.{name}" for name in ("arithmetic", "checksums", "dates", "strings")}
 )
 
 SPECS = tuple(_MODULES)

@@ -42,7 +42,9 @@ impl Cluster {
     }
 }
 
-/// Visits the clusters in order. It calls `visit` in one place only, so that the call costs nothing.
+/// Visits the clusters in order.
+///
+/// It calls `visit` in one place only, so that the compiler makes one loop of both.
 pub fn each(text: &[u8], mut visit: impl FnMut(Cluster)) {
     let mut breaks = Breaks::new();
     let mut code_points = CodePoints::new(text);

@@ -31,6 +31,7 @@ Exit status: 0 done; 1 the answer is an error (no value, a check failed); 2 wron
 _COMMANDS = {
     "demo": "evalspan.orchestrator.cli.demo:demo",
     "evaluate": "evalspan.orchestrator.cli.evaluate:evaluate",
+    "evaluators": "evalspan.orchestrator.cli.evaluators:evaluators",
     "plugins": "evalspan.orchestrator.cli.plugins:plugins",
     "registry": "evalspan.orchestrator.cli.registry:registry",
     "run": "evalspan.orchestrator.cli.run:run",

@@ -98,33 +98,27 @@ const STATES: [State; 12] = [
     State::Conjunct,
 ];
 
-/// Room for a class in a table of transitions: the next power of two after 18.
-pub(super) const CLASS_BITS: u32 = 5;
+/// Bits of a class in an index of the table; below, a class, above, a state.
+const CLASS_BITS: u16 = 5;
 
-/// The bit of a transition that says: a boundary lies before the character.
-pub(super) const BOUNDARY: u8 = 0x80;
+/// Bits of a state in an index.
+const STATE_BITS: u16 = 4;
 
-/// Where segmentation begins, and after a control character: a boundary lies before whatever comes (GB1, GB4).
-pub(super) const START: u8 = State::Control as u8;
+/// The state in a transition, in the place that it has in an index.
+pub(super) const STATE: u16 = ((1 << STATE_BITS) - 1) << CLASS_BITS;
 
-/// After CR.
-pub(super) const AFTER_CR: u8 = State::Cr as u8;
+/// The bit of a transition that says: a boundary lies before the code point.
+pub(super) const BOUNDARY: u16 = 0x8000;
 
-/// After a character of class Other.
-pub(super) const PLAIN: u8 = State::Plain as u8;
-
-/// After a character that joins the next, unless that is a control.
-pub(super) const PREPEND: u8 = State::Prepend as u8;
-
-/// Room for a state in a table of transitions: the next power of two after 12, so that no index is out of bounds.
-pub(super) const STATE_BITS: u32 = 4;
+/// Where segmentation begins; a boundary lies before whatever comes (GB1).
+pub(super) const START: u16 = (State::Control as u16) << CLASS_BITS;
 
 const ENTRIES: usize = 1 << (STATE_BITS + CLASS_BITS);
 
-/// By state, then class: the next state and [`BOUNDARY`].
-pub(super) static TRANSITIONS: [u8; ENTRIES] = transitions();
+/// By state and class: the next state and [`BOUNDARY`].
+pub(super) static TRANSITIONS: [u16; ENTRIES] = transitions();
 
-const fn transitions() -> [u8; ENTRIES] {
+const fn transitions() -> [u16; ENTRIES] {
     let mut table = [BOUNDARY; ENTRIES];
     let mut state = 0;
     while state < STATES.len() {
@@ -132,7 +126,7 @@ const fn transitions() -> [u8; ENTRIES] {
         while class < CLASSES.len() {
             let (before, next) = (STATES[state], CLASSES[class]);
             let boundary = if joined(before, next) { 0 } else { BOUNDARY };
-            table[state << CLASS_BITS | class] = follow(before, next) as u8 | boundary;
+            table[state << CLASS_BITS | class] = (follow(before, next) as u16) << CLASS_BITS | boundary;
             class += 1;
         }
         state += 1;

@@ -7,14 +7,11 @@ mod tables;
 pub use tables::UNICODE_VERSION;
 
 use crate::utf8::CodePoint;
-use break_rules::{AFTER_CR, BOUNDARY, CLASS_BITS, PLAIN, PREPEND, START, STATE_BITS, TRANSITIONS};
+use break_rules::{BOUNDARY, START, STATE, TRANSITIONS};
 use tables::{CASE_BITS, FLAT_END, LOW_END, PROPERTY_BITS, TAGS_END, TAGS_START};
 use tables::{PROPERTY_BLOCKS, PROPERTY_INDEX};
 use tables::{LOWER_BLOCKS, LOWER_DIFFERENCES, LOWER_INDEX, LOWER_TEXTS};
 use tables::{UPPER_BLOCKS, UPPER_DIFFERENCES, UPPER_INDEX, UPPER_TEXTS};
-
-const CR: CodePoint = 0x0d;
-const LF: CodePoint = 0x0a;
 
 // Exclusive ranges are no patterns before Rust 1.80.
 const LAST_FLAT: usize = FLAT_END - 1;
@@ -89,7 +86,7 @@ fn mapped(code_point: CodePoint, number: u8, differences: &[i32], texts: &'stati
 
 /// Segmentation into extended grapheme clusters: what came before, as far as the rules ask.
 #[derive(Clone, Copy, Debug)]
-pub struct Breaks(u8);
+pub struct Breaks(u16);
 
 impl Breaks {
     /// Where a cluster begins.
@@ -100,24 +97,10 @@ impl Breaks {
     /// Takes the next code point; true where a boundary lies before it.
     #[inline(always)] // once for each code point of a text
     pub fn before(&mut self, code_point: CodePoint) -> bool {
-        // ASCII needs no table, and costs the most otherwise: a text has more of it than of anything else.
-        if code_point < 0x80 {
-            let state = match code_point {
-                0x20..=0x7e => PLAIN,
-                CR => AFTER_CR,
-                _ => START,
-            };
-            let before = core::mem::replace(&mut self.0, state);
-            return match before {
-                PREPEND => state != PLAIN,
-                AFTER_CR => code_point != LF,
-                _ => true,
-            };
-        }
-        let class = properties(code_point) & CLASS;
-        let state = usize::from(self.0) & ((1 << STATE_BITS) - 1);
-        let transition = TRANSITIONS[state << CLASS_BITS | usize::from(class)];
-        self.0 = transition & !BOUNDARY;
-        transition & BOUNDARY != 0
+        let class = u16::from(properties(code_point) & CLASS);
+        self.0 = TRANSITIONS[usize::from(self.0 | class) % TRANSITIONS.len()];
+        let is_boundary = self.0 & BOUNDARY != 0;
+        self.0 &= STATE;
+        is_boundary
     }
 }
