@@ -4,7 +4,8 @@
     python scripts/unicode_tables.py FOLDER         # reads it from FOLDER, where its package.json is
     python scripts/unicode_tables.py --check        # writes nothing; fails where the committed tables differ
 
-Needs node, which reads the package's own modules, and npm unless FOLDER is given. The same package gives the same bytes.
+Needs node, which reads the package's own modules, and npm unless FOLDER is given. The same package gives the same
+bytes.
 """
 
 from __future__ import annotations
@@ -264,9 +265,7 @@ def _run(program: str, *arguments: str, folder: Path | None = None) -> str:
     path = shutil.which(program)
     if path is None:
         raise SystemExit(f"{program} is not installed")
-    done = subprocess.run(
-        [path, *arguments], cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8"
-    )
+    done = subprocess.run([path, *arguments], cwd=folder, check=False, capture_output=True, text=True, encoding="utf-8")
     if done.returncode != 0:
         raise SystemExit(f"{program} failed: {done.stderr.strip()}")
     return done.stdout

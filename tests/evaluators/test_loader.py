@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from importlib import resources
 from pathlib import Path
@@ -48,12 +49,26 @@ def test_unreadable_module_is_refused_with_its_path(make: str, tmp_path: Path) -
     assert refusal.value.check == "file"
 
 
-def test_endless_module_file_is_read_to_the_limit_only(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_a_module_that_is_no_regular_file_is_refused_at_once(kind: str, tmp_path: Path) -> None:
     found = registry(tmp_path, {"echo": b""})
     tmp_path.joinpath("echo.wasm").unlink()
-    tmp_path.joinpath("echo.wasm").symlink_to("/dev/zero")
-    with Evaluators(found) as evaluators, pytest.raises(ModuleRefused, match=str(MAX_MODULE_BYTES)):
+    if kind == "pipe":
+        os.mkfifo(tmp_path / "echo.wasm")
+    else:
+        tmp_path.joinpath("echo.wasm").symlink_to("/dev/zero")
+    with Evaluators(found) as evaluators, pytest.raises(ModuleRefused, match="no regular file") as refusal:
         evaluators.describe("echo")
+    assert refusal.value.check == "file"
+
+
+def test_a_module_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    found = registry(tmp_path, {"echo": b""})
+    with tmp_path.joinpath("echo.wasm").open("r+b") as file:
+        file.truncate(1 << 40)
+    with Evaluators(found) as evaluators, pytest.raises(ModuleRefused, match=str(MAX_MODULE_BYTES)) as refusal:
+        evaluators.describe("echo")
+    assert refusal.value.check == "size"
 
 
 def test_one_bad_evaluator_does_not_stop_another(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ def _registry(spec: str, options: Mapping[str, int]) -> str:
     }
     policy |= {name: value for name, value in options.items() if name in _LIMITS}
     own = {name: value for name, value in options.items() if name not in _LIMITS}
-    return f'{_CEILINGS}[[evaluator]]\nname = "it"\nbuiltin = "{spec}"\noptions = {_inline(own)}\npolicy = {_inline(policy)}\n'
+    entry = f'[[evaluator]]\nname = "it"\nbuiltin = "{spec}"\n'
+    return f"{_CEILINGS}{entry}options = {_inline(own)}\npolicy = {_inline(policy)}\n"
 
 
 def _inline(table: Mapping[str, int]) -> str:

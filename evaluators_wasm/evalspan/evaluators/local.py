@@ -45,6 +45,8 @@ class InProcessRuntime:
         def run(data: bytes) -> Outcome:
             try:
                 return evaluate(data, values)
+            except EvaluatorUnavailable:
+                raise  # a library is missing: nothing that an input could have caused
             except Exception as error:  # noqa: BLE001 - a fault in a reference is an answer, as a trap is
                 return Failure(ErrorCode.INTERNAL, f"the evaluator raised {type(error).__name__}")
 

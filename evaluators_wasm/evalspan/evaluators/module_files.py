@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 import threading
 from dataclasses import dataclass
 from importlib import resources
@@ -133,9 +135,15 @@ class ModuleFiles:
 
 
 def _read_bounded(name: str, path: Path) -> bytes:
-    """The file's bytes, one more than the limit at most: a device or a growing file must not fill memory."""
+    """The bytes of a regular file that is not over the limit: a pipe or a device would block, or never end."""
     try:
-        with path.open("rb") as file:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with open(descriptor, "rb") as file:  # noqa: PTH123 - what was opened is what is checked
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise ModuleRefused(name, "file", f"{path} is no regular file")
+            if status.st_size > MAX_MODULE_BYTES:
+                raise ModuleRefused(name, "size", f"has {status.st_size} bytes, the limit is {MAX_MODULE_BYTES}")
             return file.read(MAX_MODULE_BYTES + 1)
     except OSError as error:
         raise ModuleRefused(name, "file", f"{path} cannot be read: {error.strerror}") from None

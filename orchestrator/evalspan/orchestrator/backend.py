@@ -56,24 +56,30 @@ class Tokenizer(Protocol):
     @property
     def pieces(self) -> Sequence[bytes]:
         """The bytes that each token spells; `b""` for control tokens. Length `vocab_size`."""
+        ...
 
     @property
     def special_ids(self) -> frozenset[int]:
         """Control tokens: the model may end with some of them, and text never contains one."""
+        ...
 
     @property
     def eos_ids(self) -> frozenset[int]:
         """Tokens that end a generation; at least one."""
+        ...
 
     @property
     def digest(self) -> str:
         """SHA-256 over pieces and special tokens: the identity of the vocabulary."""
+        ...
 
     def encode(self, text: bytes) -> list[int]:
         """Tokens of plain text: no token is added, and the spelling of a special token stays text."""
+        ...
 
     def encode_prompt(self, prompt: str | Sequence[Message]) -> list[int]:
         """Tokens of a prompt: raw text with the model's start token, or a conversation in its chat template."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,7 @@ class StepEngine(Protocol):
     @property
     def context_tokens(self) -> int:
         """Tokens that one sequence can hold, prompt included."""
+        ...
 
     def open(self) -> int:
         """Start an empty sequence.
@@ -98,15 +105,18 @@ class StepEngine(Protocol):
         Raises:
             BackendError: no slot is free.
         """
+        ...
 
     def decode(self, feeds: Sequence[Feed]) -> list[Logits]:
         """Run the tokens of every feed through the model in one batch.
 
         Answers the logits after the last token of each feed, in order. The arrays are the caller's own.
         """
+        ...
 
     def close(self, sequence: int) -> None:
         """Forget a sequence and free its slot."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +150,11 @@ class RequestEngine(Protocol):
     @property
     def context_tokens(self) -> int:
         """Tokens that one request can hold, prompt included."""
+        ...
 
     def complete(self, request: CompletionRequest) -> Generator[Chunk, None, None]:
         """Yield the completion as it comes; closing the generator cancels the request."""
+        ...
 
 
 class Backend(Protocol):
@@ -160,18 +172,23 @@ class Backend(Protocol):
             ModelError: the model is missing or cannot be read.
             BackendError: the engine is not installed; the text says how to install it.
         """
+        ...
 
     @property
     def tokenizer(self) -> Tokenizer:
         """The model's vocabulary."""
+        ...
 
     @property
     def engine(self) -> StepEngine | RequestEngine:
         """The engine, at the level it offers."""
+        ...
 
     @property
     def model(self) -> str:
         """What is loaded, for people."""
+        ...
 
     def shutdown(self) -> None:
         """Free the model; further use is an error."""
+        ...

@@ -245,6 +245,7 @@ class Driver:
             # A copy: an engine may keep its request, and even extend the list.
             request = CompletionRequest(tuple(history), bytes(text + machine.text), machine.remaining, sampling, stops)
             action: Action = Continue()
+            start = 0.0
             with closing(engine.complete(request)) as completion:
                 for chunk in completion:
                     start = time.perf_counter()

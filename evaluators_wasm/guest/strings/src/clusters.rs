@@ -6,13 +6,9 @@ use alloc::vec::Vec;
 use crate::unicode::Breaks;
 use crate::utf8::{CodePoint, CodePoints};
 
-/// Whether every byte is a cluster of its own: ASCII without CR LF, the only cluster of two such bytes.
-pub fn is_bytewise(text: &[u8]) -> bool {
-    let mut last = 0;
-    text.iter().all(|byte| {
-        let before = core::mem::replace(&mut last, *byte);
-        byte.is_ascii() && !(*byte == b'\n' && before == b'\r')
-    })
+/// Whether every byte is a cluster.
+fn is_bytewise(text: &[u8]) -> bool {
+    bytewise_length(text) == text.len()
 }
 
 /// The number of clusters.
@@ -42,23 +38,63 @@ impl Cluster {
     }
 }
 
-/// Visits the clusters in order.
+/// What a text is made of.
+pub enum Piece {
+    /// Bytes that are clusters each, by their offsets: most ASCII.
+    Bytes(usize, usize),
+    /// One cluster.
+    Cluster(Cluster),
+}
+
+/// Visits the pieces in order.
 ///
 /// It calls `visit` in one place only, so that the compiler makes one loop of both.
-pub fn each(text: &[u8], mut visit: impl FnMut(Cluster)) {
-    let mut breaks = Breaks::new();
+pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
     let mut code_points = CodePoints::new(text);
-    let (mut start, mut first) = match code_points.next() {
-        Some(next) => next,
-        None => return,
-    };
-    breaks.before(first);
-    while start < text.len() {
-        let next = code_points.find(|(_, code_point)| breaks.before(*code_point));
-        let (end, code_point) = next.unwrap_or((text.len(), 0));
-        visit(Cluster { start, end, first });
-        start = end;
+    let mut breaks = Breaks::new();
+    let (mut start, mut first) = (0, 0);
+    if let Some((_, code_point)) = code_points.next() {
+        breaks.before(code_point);
         first = code_point;
+    }
+    while start < text.len() {
+        let is_run = first < 0x80 && text.get(start + 1).map_or(true, u8::is_ascii);
+        let bytes = if is_run { bytewise_length(&text[start..]) } else { 0 };
+        let piece = if bytes > 0 {
+            let end = start + bytes;
+            code_points = CodePoints::new_at(text, end);
+            breaks = Breaks::new();
+            let next = code_points.next();
+            first = next.map_or(0, |(_, code_point)| code_point);
+            breaks.before(first);
+            Piece::Bytes(core::mem::replace(&mut start, end), end)
+        } else {
+            let next = code_points.find(|(_, code_point)| breaks.before(*code_point));
+            let (end, code_point) = next.unwrap_or((text.len(), 0));
+            let cluster = Cluster { start, end, first };
+            start = end;
+            first = code_point;
+            Piece::Cluster(cluster)
+        };
+        visit(piece);
+    }
+}
+
+/// How many bytes at the start of a text are clusters for sure, each of them.
+///
+/// Between two ASCII characters there is a boundary, unless they are CR LF. The last of a run may go on with what is
+/// behind it, and is left over.
+fn bytewise_length(text: &[u8]) -> usize {
+    let mut last = 0;
+    let goes_on = |byte: &&u8| {
+        let before = core::mem::replace(&mut last, **byte);
+        byte.is_ascii() && !(**byte == b'\n' && before == b'\r')
+    };
+    let run = text.iter().take_while(goes_on).count();
+    if run == text.len() {
+        run
+    } else {
+        run.saturating_sub(1)
     }
 }
 
@@ -77,7 +113,10 @@ impl<'a> Clusters<'a> {
         }
         let mut bounds = Vec::with_capacity(text.len() + 1);
         bounds.push(0);
-        each(text, |cluster| bounds.push(cluster.end as u32));
+        each(text, |piece| match piece {
+            Piece::Bytes(start, end) => bounds.extend(start as u32 + 1..=end as u32),
+            Piece::Cluster(cluster) => bounds.push(cluster.end as u32),
+        });
         Self { text, bounds: Some(bounds) }
     }
 
@@ -119,7 +158,10 @@ impl Boundaries {
         }
         let mut marks = vec![false; text.len() + 1];
         marks[0] = true;
-        each(text, |cluster| marks[cluster.end] = true);
+        each(text, |piece| match piece {
+            Piece::Bytes(start, end) => marks[start + 1..=end].fill(true),
+            Piece::Cluster(cluster) => marks[cluster.end] = true,
+        });
         Self::Marked(marks)
     }
 

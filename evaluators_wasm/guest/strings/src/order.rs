@@ -3,9 +3,9 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::clusters::{self, Clusters};
+use crate::clusters::{self, Cluster, Clusters, Piece};
 use crate::sorting::{Counts, Sorter};
-use crate::utf8;
+use crate::utf8::{self, CodePoint};
 use crate::value::{Answer, Arguments, Value};
 
 /// `is_palindrome(s)`.
@@ -17,13 +17,17 @@ pub fn is_palindrome(arguments: Arguments<'_>) -> Answer {
 /// `reverse(s)`.
 pub fn reverse(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
-    if clusters::is_bytewise(text) {
-        return Ok(Value::Text(text.iter().rev().copied().collect()));
-    }
     let mut reversed = vec![0; text.len()];
-    clusters::each(text, |cluster| {
-        let place = text.len() - cluster.end..text.len() - cluster.start;
-        utf8::copy(&mut reversed[place], &text[cluster.start..cluster.end]);
+    clusters::each(text, |piece| match piece {
+        Piece::Bytes(start, end) => {
+            let place = &mut reversed[text.len() - end..text.len() - start];
+            for (to, from) in place.iter_mut().zip(text[start..end].iter().rev()) {
+                *to = *from;
+            }
+        }
+        Piece::Cluster(Cluster { start, end, .. }) => {
+            utf8::copy(&mut reversed[text.len() - end..text.len() - start], &text[start..end]);
+        }
     });
     Ok(Value::Text(reversed))
 }
@@ -33,23 +37,27 @@ pub fn sort(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
     let mut counts = Counts::new();
     let mut others = Sorter::new(text);
-    if clusters::is_bytewise(text) {
-        if text.windows(2).all(|pair| pair[0] <= pair[1]) {
-            return Ok(Value::Text(text.into()));
-        }
-        counts.add_bytes(text);
-        return Ok(Value::Text(others.sorted().merged(&counts)));
-    }
     let mut is_sorted = true;
     let mut last = 0;
-    clusters::each(text, |cluster| {
-        if counts.add(cluster) == 0 {
-            others.push(cluster);
+    // A code point comes before what begins with it; how longer clusters compare, the sorter knows.
+    let order = |first: CodePoint, is_longer: bool| first << 1 | u32::from(is_longer);
+    clusters::each(text, |piece| match piece {
+        Piece::Bytes(start, end) => {
+            for byte in &text[start..end] {
+                counts.add_byte(*byte);
+                let next = order(CodePoint::from(*byte), false);
+                is_sorted &= last <= next;
+                last = next;
+            }
         }
-        // A code point comes before what begins with it; how longer clusters compare, the sorter knows.
-        let order = cluster.first << 1 | u32::from(!cluster.is_small());
-        is_sorted &= last <= order;
-        last = order;
+        Piece::Cluster(cluster) => {
+            if !counts.add(cluster) {
+                others.push(cluster);
+            }
+            let next = order(cluster.first, !cluster.is_small());
+            is_sorted &= last <= next;
+            last = next;
+        }
     });
     if is_sorted && !others.descends() {
         return Ok(Value::Text(text.into()));
@@ -60,13 +68,24 @@ pub fn sort(arguments: Arguments<'_>) -> Answer {
 /// `unique(s)`: of equal clusters the first.
 pub fn unique(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
-    let mut counts = Counts::new();
+    let mut seen = Counts::new();
     let mut others = Sorter::new(text);
     let mut is_kept = vec![false; text.len()];
-    clusters::each(text, |cluster| match counts.add(cluster) {
-        0 => others.push(cluster),
-        1 => is_kept[cluster.start..cluster.end].fill(true),
-        _ => {}
+    clusters::each(text, |piece| match piece {
+        Piece::Bytes(start, end) => {
+            for at in start..end {
+                is_kept[at] = seen.times_byte(text[at]) == 0;
+                seen.add_byte(text[at]);
+            }
+        }
+        Piece::Cluster(cluster) => {
+            let is_new = seen.times(cluster) == 0;
+            if !seen.add(cluster) {
+                others.push(cluster);
+            } else if is_new {
+                is_kept[cluster.start..cluster.end].fill(true);
+            }
+        }
     });
     others.sorted().first_of_equals(|span| is_kept[span].fill(true));
     let mut kept = Vec::with_capacity(text.len());

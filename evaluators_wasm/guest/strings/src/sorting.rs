@@ -1,7 +1,7 @@
 //! Sorts clusters in a time that is linear in their bytes.
 //!
 //! Those of one code point of at most two bytes, which are the most that a text can have, are counted. Of the others,
-//! numbers are sorted, made of a few bytes and an index, which costs far less than comparing texts; what is equal so
+//! numbers are sorted, made of a few bytes and an offset, which costs far less than comparing texts; what is equal so
 //! far is sorted again by the bytes after.
 
 use alloc::vec;
@@ -11,16 +11,17 @@ use core::ops::Range;
 use crate::clusters::Cluster;
 use crate::utf8::{self, CodePoint, Text};
 
-/// Some bytes of a cluster, as a number whose order is theirs, and below them the index of the cluster.
+/// Four bytes of a cluster, as a number whose order is theirs, and below them the offsets of its start and its end:
+/// 16 bits each, since both limits end at 16 KiB.
 type Key = u64;
 
-/// What is left for an index, and for an offset in a span: both limits end at 16 KiB.
-const INDEX_BITS: u32 = 16;
-
-const CR: usize = 0x0d;
-
 /// The bytes that are compared at once.
-const KEY_BYTES: usize = (u64::BITS - INDEX_BITS) as usize / 8;
+const KEY_BYTES: usize = 4;
+
+/// Where they are in a key.
+const KEY_SHIFT: u32 = u64::BITS - 8 * KEY_BYTES as u32;
+
+const CR: CodePoint = 0x0d;
 
 /// How many numbers are sorted by comparison at most: below, the passes over 256 counts cost more.
 const FEW: usize = 64;
@@ -39,60 +40,58 @@ impl Counts {
         Self { times: vec![0; 0x80], line_ends: 0 }
     }
 
-    /// Counts a cluster; how often it was there so far, or 0 where it is not one of these.
+    /// Counts a cluster of one byte, which is ASCII.
+    #[inline(always)] // once for each byte of a text
+    pub fn add_byte(&mut self, byte: u8) {
+        self.times[usize::from(byte)] += 1;
+    }
+
+    /// Counts a cluster; false, where it is not one of these.
     #[inline(always)] // once for each cluster of a text
-    pub fn add(&mut self, cluster: Cluster) -> u32 {
+    pub fn add(&mut self, cluster: Cluster) -> bool {
+        if !cluster.is_small() {
+            return self.add_line_end(cluster);
+        }
         match self.times.get_mut(cluster.first as usize) {
-            Some(times) if cluster.is_small() => {
-                *times += 1;
-                *times
-            }
-            _ => self.add_rare(cluster),
+            Some(times) => *times += 1,
+            None => self.add_first(cluster.first as usize),
         }
+        true
     }
 
-    fn add_rare(&mut self, cluster: Cluster) -> u32 {
-        let size = self.times.len();
-        match (cluster.first as usize, cluster.end - cluster.start) {
-            (first, 2) if (size..0x800).contains(&first) => {
-                self.times.resize((first + 1).next_power_of_two(), 0);
-                self.times[first] = 1;
-                1
-            }
-            // No other character continues a CR.
-            (CR, 2) => {
-                self.line_ends += 1;
-                self.line_ends
-            }
-            _ => 0,
-        }
+    fn add_first(&mut self, code_point: usize) {
+        self.times.resize((code_point + 1).next_power_of_two(), 0);
+        self.times[code_point] = 1;
     }
 
-    /// Counts the clusters of a text in which every byte is one.
-    pub fn add_bytes(&mut self, text: &[u8]) {
-        for byte in text {
-            self.times[usize::from(*byte)] += 1;
+    fn add_line_end(&mut self, cluster: Cluster) -> bool {
+        let is_line_end = is_line_end(cluster);
+        self.line_ends += u32::from(is_line_end);
+        is_line_end
+    }
+
+    /// How often a cluster of one byte was counted.
+    pub fn times_byte(&self, byte: u8) -> u32 {
+        self.times[usize::from(byte)]
+    }
+
+    /// How often a cluster was counted.
+    pub fn times(&self, cluster: Cluster) -> u32 {
+        if !cluster.is_small() {
+            return if is_line_end(cluster) { self.line_ends } else { 0 };
         }
+        self.times.get(cluster.first as usize).copied().unwrap_or(0)
     }
 }
 
-/// Where a cluster is in its text.
-#[derive(Clone, Copy)]
-struct Span {
-    start: u16,
-    end: u16,
-}
-
-impl Span {
-    fn range(self) -> Range<usize> {
-        usize::from(self.start)..usize::from(self.end)
-    }
+/// Whether a longer cluster is CR LF: no other character continues a CR.
+fn is_line_end(cluster: Cluster) -> bool {
+    cluster.first == CR
 }
 
 /// The clusters that are not counted, in the order of the text.
 pub struct Sorter<'a> {
     text: &'a [u8],
-    spans: Vec<Span>,
     keys: Vec<Key>,
     /// Whether the keys have all the bytes.
     are_whole: bool,
@@ -105,31 +104,23 @@ pub struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        let (spans, keys) = (Vec::new(), Vec::new());
-        Self { text, spans, keys, are_whole: true, last_long: &[], descends: false }
+        Self { text, keys: Vec::new(), are_whole: true, last_long: &[], descends: false }
     }
 
     /// Adds a cluster.
     #[inline(always)] // once for each cluster of a text
     pub fn push(&mut self, cluster: Cluster) {
         let bytes = &self.text[cluster.start..cluster.end];
-        let key = key(bytes, self.keys.len());
+        let key = key(bytes, cluster.start, cluster.end);
         match self.keys.last() {
             Some(last) => self.descends |= *last > key,
-            None => self.reserve(),
+            // Room for as many as the text may have: many texts have none, but few have only one.
+            None => self.keys.reserve(self.text.len() / 3),
         }
         if bytes.len() >= KEY_BYTES {
             self.note_long(bytes);
         }
         self.keys.push(key);
-        self.spans.push(Span { start: cluster.start as u16, end: cluster.end as u16 });
-    }
-
-    /// Makes room for as many clusters as the text may have: many texts have none, but few have only one.
-    fn reserve(&mut self) {
-        let most = self.text.len() / 3;
-        self.keys.reserve(most);
-        self.spans.reserve(most);
     }
 
     /// Takes note of a cluster that fills its key, and may have more bytes.
@@ -158,20 +149,19 @@ impl<'a> Sorter<'a> {
             let first = range.start;
             let equal = &mut self.keys[range];
             for number in equal.iter_mut() {
-                let cluster = &self.text[self.spans[index(*number)].range()];
-                *number = key(&cluster[depth..], index(*number));
+                let Range { start, end } = range_of(*number);
+                *number = key(&self.text[start..end][depth..], start, end);
             }
             sort_keys(equal);
             push_equal(equal, first, depth + KEY_BYTES, &mut pending);
         }
-        Sorted { text: self.text, spans: self.spans, keys: self.keys }
+        Sorted { text: self.text, keys: self.keys }
     }
 }
 
 /// Clusters in ascending order.
 pub struct Sorted<'a> {
     text: &'a [u8],
-    spans: Vec<Span>,
     keys: Vec<Key>,
 }
 
@@ -182,7 +172,7 @@ impl<'a> Sorted<'a> {
         let mut rest = self.ranges().map(|range| &self.text[range]).peekable();
         for (code_point, times) in (0..).zip(&counts.times) {
             merged.repeat(code_point, *times);
-            if code_point as usize == CR {
+            if code_point == CR {
                 (0..counts.line_ends).for_each(|_| merged.push(b"\r\n"));
             }
             // What begins with the same code point is longer, and comes after it.
@@ -208,7 +198,7 @@ impl<'a> Sorted<'a> {
     }
 
     fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.keys.iter().map(move |key| self.spans[index(*key)].range())
+        self.keys.iter().map(|key| range_of(*key))
     }
 }
 
@@ -239,28 +229,28 @@ impl Merged {
 }
 
 /// The key of a cluster's bytes from some depth on.
-fn key(bytes: &[u8], index: usize) -> Key {
+fn key(bytes: &[u8], start: usize, end: usize) -> Key {
     // Zeros stand behind the end: no cluster of several bytes has a NUL.
-    let mut number = 0;
+    let mut number = (start << 16 | end) as u64;
     let mut shift = u64::BITS;
     for byte in bytes.iter().take(KEY_BYTES) {
         shift -= 8;
         number |= u64::from(*byte) << shift;
     }
-    number | index as u64
+    number
 }
 
-/// The index of a cluster.
-fn index(key: Key) -> usize {
-    (key & ((1 << INDEX_BITS) - 1)) as usize
+/// Where the cluster of a key is in the text.
+fn range_of(key: Key) -> Range<usize> {
+    (key >> 16 & 0xffff) as usize..(key & 0xffff) as usize
 }
 
 /// Pushes the ranges of sorted keys with the same bytes, if more may follow, and the depth where they do.
 fn push_equal(keys: &[Key], start: usize, depth: usize, pending: &mut Vec<(Range<usize>, usize)>) {
     let mut first = 0;
     while first < keys.len() {
-        let same = keys[first] >> INDEX_BITS;
-        let length = keys[first..].iter().take_while(|key| **key >> INDEX_BITS == same).count();
+        let same = keys[first] >> KEY_SHIFT;
+        let length = keys[first..].iter().take_while(|key| **key >> KEY_SHIFT == same).count();
         // A last byte of 0 is behind the end.
         if length > 1 && same & 0xff != 0 {
             pending.push((start + first..start + first + length, depth));
@@ -269,7 +259,7 @@ fn push_equal(keys: &[Key], start: usize, depth: usize, pending: &mut Vec<(Range
     }
 }
 
-/// Sorts keys whose indices ascend: many of them byte by byte from the lowest, in linear time.
+/// Sorts keys whose offsets ascend: many of them byte by byte from the lowest, in linear time.
 fn sort_keys(keys: &mut [Key]) {
     if keys.len() <= FEW {
         keys.sort();
@@ -279,7 +269,7 @@ fn sort_keys(keys: &mut [Key]) {
     let mut spare = vec![0; keys.len()];
     let mut is_moved = false;
     let (mut from, mut to) = (keys, &mut spare[..]);
-    for shift in (INDEX_BITS..u64::BITS).step_by(8) {
+    for shift in (KEY_SHIFT..u64::BITS).step_by(8) {
         let byte = |key: Key| (key >> shift) as u8;
         if byte(differing) == 0 {
             continue;

@@ -19,7 +19,12 @@ pub struct CodePoints<'a> {
 impl<'a> CodePoints<'a> {
     /// Those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { rest: text, at: 0 }
+        Self::new_at(text, 0)
+    }
+
+    /// Those of `text` from an offset on.
+    pub fn new_at(text: &'a [u8], at: usize) -> Self {
+        Self { rest: &text[at..], at }
     }
 }
 
@@ -58,7 +63,7 @@ impl Iterator for CodePoints<'_> {
 /// The code points of a text from its end on, each with its offset.
 pub fn backwards(text: &[u8]) -> impl Iterator<Item = (usize, CodePoint)> + '_ {
     let starts = text.iter().enumerate().rev().filter(|(_, byte)| is_start(**byte));
-    starts.filter_map(move |(at, _)| CodePoints { rest: &text[at..], at }.next())
+    starts.filter_map(move |(at, _)| CodePoints::new_at(text, at).next())
 }
 
 /// The first code point.

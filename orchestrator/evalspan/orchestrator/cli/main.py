@@ -46,17 +46,17 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*_COMMANDS, *(point.name for point in metadata.entry_points(group=_GROUP))})
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name in _COMMANDS:
-            module, _, attribute = _COMMANDS[name].partition(":")
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name in _COMMANDS:
+            module, _, attribute = _COMMANDS[cmd_name].partition(":")
             found: Any = getattr(import_module(module), attribute)
         else:
-            points = list(metadata.entry_points(group=_GROUP, name=name))
+            points = list(metadata.entry_points(group=_GROUP, name=cmd_name))
             if not points:
                 return None
             found = points[0].load()
         if not isinstance(found, click.Command):
-            raise click.ClickException(f"the plugin command {name!r} is no click command")
+            raise click.ClickException(f"the plugin command {cmd_name!r} is no click command")
         return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -32,11 +33,11 @@ def check(file: Path | None, as_json: bool) -> int:
     from evalspan.orchestrator.teaching import lesson
     from evalspan.policies import Registry, RegistryError
 
+    source = str(file or "default registry")
     problems: tuple[tuple[str, str], ...] = ()
-    facts: dict[str, object] = {}
+    facts: dict[str, Any] = {}
     try:
         loaded = Registry.load(file)
-        source = loaded.source
         with Evaluators(loaded) as evaluators:
             evaluators.open()
             lesson(loaded, evaluators)
@@ -47,9 +48,9 @@ def check(file: Path | None, as_json: bool) -> int:
                 "identity": evaluators.identity,
             }
     except RegistryError as error:
-        source, problems = error.source, error.problems
+        problems = error.problems
     except (EvaluatorError, GrammarError, RequestError) as error:
-        source, problems = str(file or "default registry"), (("", str(error)),)
+        problems = (("", str(error)),)
     if as_json:
         listed = [{"key": key, "message": message} for key, message in problems]
         click.echo(json.dumps({"ok": not problems, "source": source, "problems": listed, **facts}))
@@ -58,7 +59,7 @@ def check(file: Path | None, as_json: bool) -> int:
             click.echo(f"{source}: {key + ': ' if key else ''}{' '.join(message.split())}", err=True)
     else:
         click.echo(
-            f"{source}: ok, {len(loaded.evaluators)} evaluators, {len(loaded.spans)} spans, "
+            f"{source}: ok, {len(facts['evaluators'])} evaluators, {len(facts['spans'])} spans, "
             f"identity {facts['identity']}"
         )
     return 1 if problems else 0
