@@ -9,6 +9,7 @@ from support import finished, play
 
 from evalspan.backends.scripted import ScriptedBackend, ScriptedRequests, ScriptedSteps
 from evalspan.orchestrator import BackendOptions, Driver, ModelError
+from evalspan.policies import Registry
 
 TOKENS = ["a ", "<calc>", "1+1", "</", "calc>", ".\n"]
 
@@ -32,7 +33,7 @@ def test_a_request_engine_is_resumed_with_everything_that_came_before() -> None:
     assert second.text == b"go a <calc>1+1</calc><result>2</result>"
     assert b"".join(backend.tokenizer.pieces[token] for token in second.tokens) == second.text
     assert second.max_tokens == 100 - 4 - len(result.injections[0].tokens)
-    assert first.stop == ["</calc>"]
+    assert set(first.stop) == {rule.close for rule in Registry.load().spans}
     assert engine.cancelled == 1
 
 

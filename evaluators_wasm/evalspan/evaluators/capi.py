@@ -46,7 +46,8 @@ _KEEP_RESIDENT_BYTES = 65_536
 def _function(name: str, result: Any, *arguments: Any, releases_gil: bool = False) -> Any:
     # Only the guest's own code runs long: for the rest, handing the interpreter over costs more than it gives.
     kind = ctypes.CFUNCTYPE if releases_gil else ctypes.PYFUNCTYPE
-    return kind(result, *arguments)((name, ffi.dll))
+    library: Any = ffi.dll
+    return kind(result, *arguments)((name, library))
 
 
 class CApi:

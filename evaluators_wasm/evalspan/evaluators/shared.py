@@ -24,7 +24,7 @@ class Shared:
         self.pid = os.getpid()
         self.files = ModuleFiles(registry)
         self._registry = registry
-        self._mode = mode
+        self._mode: SandboxMode = mode
         self._before = before
         self._lock = threading.Lock()
         self._clock: EpochClock | None = None

@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 use crate::unicode::Breaks;
 use crate::utf8::{CodePoint, CodePoints};
 
+const CR: CodePoint = 0x0d;
+
 /// Whether every byte is a cluster.
 fn is_bytewise(text: &[u8]) -> bool {
     bytewise_length(text) == text.len()
@@ -58,7 +60,11 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
         first = code_point;
     }
     while start < text.len() {
-        let is_run = first < 0x80 && text.get(start + 1).map_or(true, u8::is_ascii);
+        let is_run = match text.get(start + 1) {
+            Some(b'\n') => first < 0x80 && first != CR,
+            Some(byte) => first < 0x80 && byte.is_ascii(),
+            None => first < 0x80,
+        };
         let bytes = if is_run { bytewise_length(&text[start..]) } else { 0 };
         let piece = if bytes > 0 {
             let end = start + bytes;

@@ -95,8 +95,6 @@ pub struct Sorter<'a> {
     keys: Vec<Key>,
     /// Whether the keys have all the bytes.
     are_whole: bool,
-    /// The last cluster that fills its key.
-    last_long: &'a [u8],
     /// Whether a cluster comes before one that is less.
     descends: bool,
 }
@@ -104,7 +102,7 @@ pub struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, keys: Vec::new(), are_whole: true, last_long: &[], descends: false }
+        Self { text, keys: Vec::new(), are_whole: true, descends: false }
     }
 
     /// Adds a cluster.
@@ -112,25 +110,14 @@ impl<'a> Sorter<'a> {
     pub fn push(&mut self, cluster: Cluster) {
         let bytes = &self.text[cluster.start..cluster.end];
         let key = key(bytes, cluster.start, cluster.end);
+        self.are_whole &= bytes.len() <= KEY_BYTES;
         match self.keys.last() {
-            Some(last) => self.descends |= *last > key,
+            Some(last) if self.are_whole || last >> KEY_SHIFT != key >> KEY_SHIFT => self.descends |= *last > key,
+            Some(last) => self.descends |= &self.text[range_of(*last)] > bytes,
             // Room for as many as the text may have: many texts have none, but few have only one.
             None => self.keys.reserve(self.text.len() / 3),
         }
-        if bytes.len() >= KEY_BYTES {
-            self.note_long(bytes);
-        }
         self.keys.push(key);
-    }
-
-    /// Takes note of a cluster that fills its key, and may have more bytes.
-    ///
-    /// Where keys ascend, those that lie between two of the same bytes have them too: it is enough to compare with
-    /// the last such cluster.
-    fn note_long(&mut self, bytes: &'a [u8]) {
-        self.are_whole &= bytes.len() == KEY_BYTES;
-        self.descends |= self.last_long > bytes;
-        self.last_long = bytes;
     }
 
     /// Whether a cluster comes before one that is less.
@@ -169,20 +156,31 @@ impl<'a> Sorted<'a> {
     /// All clusters of the text in ascending order, given those that are counted.
     pub fn merged(&self, counts: &Counts) -> Text {
         let mut merged = Merged { text: vec![0; self.text.len()], length: 0 };
-        let mut rest = self.ranges().map(|range| &self.text[range]).peekable();
+        let mut rest = &self.keys[..];
+        let mut next = self.first(rest);
         for (code_point, times) in (0..).zip(&counts.times) {
-            merged.repeat(code_point, *times);
+            if *times > 0 {
+                merged.repeat(code_point, *times);
+            }
             if code_point == CR {
                 (0..counts.line_ends).for_each(|_| merged.push(b"\r\n"));
             }
             // What begins with the same code point is longer, and comes after it.
-            let begins = |cluster: &&[u8]| utf8::first(cluster) == Some(code_point);
-            while let Some(cluster) = rest.next_if(begins) {
-                merged.push(cluster);
+            while next == Some(code_point) {
+                merged.push(&self.text[range_of(rest[0])]);
+                rest = &rest[1..];
+                next = self.first(rest);
             }
         }
-        rest.for_each(|cluster| merged.push(cluster));
+        for key in rest {
+            merged.push(&self.text[range_of(*key)]);
+        }
         merged.text
+    }
+
+    /// The first code point of the first of some clusters.
+    fn first(&self, keys: &[Key]) -> Option<CodePoint> {
+        utf8::first(&self.text[range_of(*keys.first()?)])
     }
 
     /// Visits the first of each set of equal clusters.
@@ -217,9 +215,6 @@ impl Merged {
 
     /// Appends a code point of at most two bytes.
     fn repeat(&mut self, code_point: CodePoint, times: u32) {
-        if times == 0 {
-            return;
-        }
         let mut bytes = Text::new();
         utf8::push(&mut bytes, code_point);
         for _ in 0..times {
