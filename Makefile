@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
+N ?= 100000
 
 .PHONY: help setup demo test long lint format guests verify-guests differential benchmarks clean
 
@@ -37,6 +38,9 @@ guests: setup ## rebuild the WebAssembly modules and record their digests
 
 verify-guests: setup ## rebuild the modules and compare them with the committed ones
 	@$(BIN)/python scripts/guests.py verify
+
+differential: setup ## random inputs on the modules and on the references; N=1000000 for a long run
+	@$(BIN)/evalspan conformance differential --n $(N) $(ARGS)
 
 benchmarks: setup ## what the README's figures are measured with
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done

@@ -44,7 +44,7 @@ def mask_microseconds(driver: Driver) -> list[float]:
     """The time of each mask of plain text, one per token of a text with a `<` in each sentence."""
     tokenizer = driver.backend.tokenizer
     vocabulary = Vocabulary(tokenizer)
-    grammar = CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.mark), vocabulary, free_text=True)
+    grammar = CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.marks)[0], vocabulary, free_text=True)
     machine = SpanMachine(
         SpanPlan(driver.registry),
         lambda rule, content: (driver.evaluators.evaluate(rule.evaluator, content, rule), 0.0),

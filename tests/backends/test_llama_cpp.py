@@ -116,7 +116,7 @@ def test_what_a_generation_left_in_the_cache_is_what_a_prompt_would_leave(driver
 def grammar(driver: Driver) -> CompiledGrammar:
     """Free text with spans over the model's vocabulary."""
     vocabulary = Vocabulary(driver.backend.tokenizer)
-    return CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.mark), vocabulary, free_text=True)
+    return CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.marks)[0], vocabulary, free_text=True)
 
 
 def machine_for(driver: Driver, grammar: CompiledGrammar | None) -> SpanMachine:

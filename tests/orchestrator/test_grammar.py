@@ -4,8 +4,8 @@ import pytest
 from support import finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
-from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Pattern, Sentence, SpanPart
-from evalspan.orchestrator.grammar import LEAD_WORDS, Mode, to_lark
+from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Injected, Pattern, Restate, Sentence, SpanPart
+from evalspan.orchestrator.grammar import LEAD_WORDS, MARKS, Marks, Mode, to_lark
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.policies import Registry
 
@@ -63,8 +63,9 @@ def is_document(text: bytes) -> bool:
 
 def compiled(mode: Mode, grammar: FreeText | Sentence, registry: Registry = REGISTRY) -> CompiledGrammar:
     vocabulary = Vocabulary(ScriptedTokenizer(AWKWARD))
-    mark = vocabulary.mark if mode == "grammar-eval" else None
-    return CompiledGrammar(to_lark(grammar, registry, mark), vocabulary, free_text=False)
+    marks = vocabulary.marks if mode == "grammar-eval" else None
+    lark, directives = to_lark(grammar, registry, marks)
+    return CompiledGrammar(lark, vocabulary, directives=directives)
 
 
 def test_every_token_at_every_prefix_agrees_with_a_plain_search() -> None:
@@ -82,7 +83,7 @@ def test_every_token_at_every_prefix_agrees_with_a_plain_search() -> None:
             text = b"".join(pieces[token] for token in prefix)
             closed = b"</c>" in text
             allowed = matcher.mask()
-            assert matcher.injection_due() == closed, text
+            assert matcher.result_due() == closed, text
             assert bool(allowed[EOS]) == (is_document(text) and not closed), text
             for token in tokens:
                 expected = not closed and is_prefix(text + pieces[token])
@@ -97,12 +98,12 @@ def test_every_token_at_every_prefix_agrees_with_a_plain_search() -> None:
 def test_after_a_close_tag_only_the_engine_can_go_on() -> None:
     matcher = compiled("grammar-eval", FreeText()).matcher()
     for byte in b"<c>1+1</c>":
-        assert not matcher.injection_due()
+        assert not matcher.result_due()
         matcher.consume(byte)
-    assert matcher.injection_due()
+    assert matcher.result_due()
     assert not matcher.mask().any()
     matcher.inject(list(b"<r>2</r>"))
-    assert not matcher.injection_due()
+    assert not matcher.result_due()
     assert matcher.accepting()
 
 
@@ -201,7 +202,7 @@ def test_without_evaluation_the_model_writes_the_result() -> None:
 )
 def test_what_does_not_compile_is_an_error_with_its_reason(grammar: FreeText | Sentence) -> None:
     with pytest.raises(GrammarError):
-        to_lark(grammar, REGISTRY, 1000)
+        to_lark(grammar, REGISTRY, Marks(1000))
 
 
 @pytest.mark.parametrize("content", ["a/b", "[/]+", r"\/x", r"[\\/]", "[^<]*"])
@@ -216,3 +217,53 @@ def test_a_slash_in_a_pattern_does_not_end_it(content: str) -> None:
 def test_a_vocabulary_that_the_grammar_engine_cannot_hold_is_an_error() -> None:
     with pytest.raises(GrammarError, match="2000 bytes"):
         Vocabulary(ScriptedTokenizer([b"x" * 2000]))
+
+
+SAID_AGAIN = Sentence((SpanPart("calc"), " so ", Restate("calc", "[0-9]+"), Restate("calc", "[0-9]+"), "."))
+
+
+def test_a_result_is_restated_by_the_engine() -> None:
+    events = play(["<c>", "40+2", "</c>", *" so ", "."], registry=REGISTRY, grammar=SAID_AGAIN)
+    assert finished(events).text == "<c>40+2</c><r>42</r> so 4242."
+    assert [(e.kind, e.text) for e in events if isinstance(e, Injected)] == [
+        ("result", "<r>42</r>"),
+        ("restated", "42"),
+        ("restated", "42"),
+    ]
+
+
+def test_a_result_that_follows_at_once_is_forced_in_the_same_step() -> None:
+    sentence = Sentence((SpanPart("calc"), Restate("calc", "[0-9]+"), "."))
+    events = play(["<c>", "40+2", "</c>", "."], registry=REGISTRY, grammar=sentence)
+    assert finished(events).text == "<c>40+2</c><r>42</r>42."
+
+
+def test_the_model_cannot_write_a_restated_number_itself() -> None:
+    events = play(["<c>", "40+2", "</c>", *" so ", "9", "."], registry=REGISTRY, grammar=SAID_AGAIN)
+    assert finished(events).text == "<c>40+2</c><r>42</r> so 4242."
+
+
+def test_without_evaluation_the_model_restates() -> None:
+    tokens = ["<c>", "40+2", "</c>", "<r>", "5", "</r>", *" so ", "6", "7", "."]
+    events = play(tokens, registry=REGISTRY, grammar=SAID_AGAIN, mode="grammar-no-eval")
+    assert finished(events).text == "<c>40+2</c><r>5</r> so 67."
+
+
+def test_a_restated_result_that_never_was_ends_the_generation() -> None:
+    events = play([*["<c>", "1/0", "</c>"] * 3, *" so "], registry=REGISTRY, grammar=SAID_AGAIN)
+    assert finished(events).reason == "evaluation_error"
+    assert finished(events).text.endswith("</e> so ")
+
+
+def test_a_restated_result_counts_towards_the_token_limit() -> None:
+    spent = len("<r>42</r>") + 3 + len(" so ")
+    for limit, text in ((spent + 3, " so 42"), (spent + 4, " so 4242")):
+        events = play(["<c>", "40+2", "</c>", *" so ", "."], registry=REGISTRY, grammar=SAID_AGAIN, max_tokens=limit)
+        assert finished(events).text.endswith(text)
+        assert finished(events).reason == "length"
+
+
+def test_more_directives_than_marks_are_refused() -> None:
+    parts = [Restate("calc", f"[0-9]{{{n}}}") for n in range(1, MARKS)]
+    with pytest.raises(GrammarError, match="at most 62"):
+        to_lark(Sentence((SpanPart("calc"), *parts)), REGISTRY, Marks(1000))

@@ -36,7 +36,7 @@ def run(chunks: list[bytes], plan: SpanPlan = PLAN) -> tuple[str, list[Event]]:
             events += machine.drain()
             if not isinstance(action, Force):
                 break
-            rest = rest[len(machine.text) - before - len(action.block.text.encode()) :]
+            rest = rest[len(machine.text) - before - sum(len(block.text.encode()) for block in action.blocks) :]
     machine.stop("eos")
     events += machine.drain()
     return "".join(machine.output), events

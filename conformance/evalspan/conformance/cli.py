@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from evalspan.conformance.differential_cli import differential
 from evalspan.orchestrator.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -17,7 +18,10 @@ __all__ = ["conformance"]
 
 @click.group()
 def conformance() -> None:
-    """Run what must hold: the operator vectors."""
+    """Run what must hold: the operator vectors, and the module against the reference."""
+
+
+conformance.add_command(differential)
 
 
 @conformance.command()

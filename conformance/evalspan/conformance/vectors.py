@@ -41,6 +41,8 @@ __all__ = [
     "Suite",
     "VectorError",
     "builtin_suites",
+    "comparable",
+    "described",
     "lint",
     "load",
     "run",
@@ -99,12 +101,12 @@ class Result:
     @property
     def passed(self) -> bool:
         """Whether the value and its exactness, or the code and the offset, are the expected ones."""
-        return _comparable(self.outcome) == _comparable(self.case.expected)
+        return comparable(self.outcome) == comparable(self.case.expected)
 
     def __str__(self) -> str:
         if self.passed:
             return f"{self.case.id}: passed"
-        wanted, got = _describe(self.case.expected), _describe(self.outcome)
+        wanted, got = described(self.case.expected), described(self.outcome)
         return f"{self.case.id}: {self.case.data[:80]!r} should give {wanted}, gave {got}"
 
 
@@ -113,13 +115,15 @@ def run(cases: Iterable[Case], evaluate: Evaluate) -> list[Result]:
     return [Result(case, evaluate(case.data, case.options)) for case in cases]
 
 
-def _comparable(outcome: Outcome) -> tuple[object, ...]:
+def comparable(outcome: Outcome) -> tuple[object, ...]:
+    """What implementations must agree on: text and exactness, or code and offset."""
     if isinstance(outcome, Value):
         return ("value", outcome.text, outcome.exact)
     return ("error", outcome.code, outcome.offset)
 
 
-def _describe(outcome: Outcome) -> str:
+def described(outcome: Outcome) -> str:
+    """An answer in a few words, without its message."""
     if isinstance(outcome, Value):
         return f"{outcome.text[:80]!r} ({'exact' if outcome.exact else 'rounded'})"
     return f"error {outcome.code.value} at {outcome.offset}"

@@ -129,7 +129,9 @@ class Evaluators:
         )
 
     def open(self) -> None:
-        """Load every evaluator and bind every span rule, so that what is wrong shows before a generation.
+        """Load every evaluator, bind every span rule, and evaluate nothing with each.
+
+        What is wrong then shows before a generation, and the first answer takes no longer than the others.
 
         Raises:
             EvaluatorError: one cannot be loaded.
@@ -137,7 +139,7 @@ class Evaluators:
         for entry in self.registry.evaluators:
             self._bind(entry.name, None)
         for rule in self.registry.spans:
-            self._bind(rule.evaluator, rule)
+            self._bind(rule.evaluator, rule)(b"")
 
     @property
     def sandbox(self) -> SandboxPath | None:

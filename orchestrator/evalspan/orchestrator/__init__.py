@@ -24,7 +24,7 @@ from evalspan.orchestrator.events import (
     UnclosedSpan,
     Unverified,
 )
-from evalspan.orchestrator.grammar import FreeText, Mode, Pattern, Sentence, SpanPart
+from evalspan.orchestrator.grammar import FreeText, Mode, Pattern, Restate, Sentence, SpanPart
 from evalspan.orchestrator.sampling import SamplingParams
 
 __all__ = [
@@ -50,6 +50,7 @@ __all__ = [
     "Prompt",
     "PromptError",
     "RequestError",
+    "Restate",
     "SamplingParams",
     "Sentence",
     "SpanOpened",

@@ -186,11 +186,11 @@ class Driver:
         """The grammar for this backend's vocabulary. The backend and the registry are fixed, the text is the key."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.backend.tokenizer)
-        mark = self._vocabulary.mark if mode == "grammar-eval" else None
-        lark = to_lark(grammar, self.registry, mark)
+        marks = self._vocabulary.marks if mode == "grammar-eval" else None
+        lark, directives = to_lark(grammar, self.registry, marks)
         if lark not in self._grammars:
             free_text = isinstance(grammar, FreeText) and mode == "grammar-eval"
-            self._grammars[lark] = CompiledGrammar(lark, self._vocabulary, free_text=free_text)
+            self._grammars[lark] = CompiledGrammar(lark, self._vocabulary, free_text=free_text, directives=directives)
         return self._grammars[lark]
 
     def _clocked(self) -> Evaluate:
@@ -226,7 +226,7 @@ class Driver:
                 start = time.perf_counter()
                 (logits,) = engine.decode([Feed(sequence, feed)])
                 if isinstance(action, Force):
-                    yield _injected(action, start)
+                    yield from _injected(action, start)
                     if machine.remaining <= 0:
                         action = machine.stop("length")
                         yield from machine.drain()
@@ -257,7 +257,7 @@ class Driver:
                 raise DecodeError(f"backend {self.backend.name!r} ended a completion without a reason")
             if isinstance(action, Force):
                 history += action.tokens
-                yield _injected(action, start)
+                yield from _injected(action, start)
                 if machine.remaining > 0:
                     continue
                 action = machine.stop("length")
@@ -284,6 +284,7 @@ def _take(machine: SpanMachine, chunk: Chunk, history: list[int]) -> Action:
     return machine.stop(chunk.end) if chunk.end else Continue()
 
 
-def _injected(action: Force, start: float) -> Injected:
+def _injected(action: Force, start: float) -> Iterator[Injected]:
     milliseconds = round((time.perf_counter() - start) * 1000, 2)
-    return Injected(action.block.span, action.block.text, action.block.tokens, milliseconds)
+    for block in action.blocks:
+        yield Injected(block.span, block.kind, block.text, block.tokens, milliseconds)

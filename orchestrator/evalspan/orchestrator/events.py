@@ -16,12 +16,16 @@ __all__ = [
     "FinishReason",
     "Finished",
     "Injected",
+    "InjectionKind",
     "SpanOpened",
     "Text",
     "UnclosedSpan",
     "Unverified",
     "event_json",
 ]
+
+InjectionKind = Literal["result", "error", "restated"]
+"""What a forced block is."""
 
 FinishReason = Literal["eos", "length", "over_budget", "evaluation_error", "cancelled"]
 """Why a generation ended.
@@ -82,11 +86,13 @@ class Failed:
 class Injected:
     """A block that was forced into the sequence and that the model has read.
 
-    `tokens` are its ids where the backend shows them; `milliseconds` is the time to decode them.
+    `kind` is `result`, `error`, or `restated` where a grammar says a result again. `tokens` are its ids where the
+    backend shows them; `milliseconds` is the time to decode them, with those forced in the same step.
     """
 
     event: ClassVar[str] = "injected"
     span: str
+    kind: InjectionKind
     text: str
     tokens: tuple[int, ...]
     milliseconds: float

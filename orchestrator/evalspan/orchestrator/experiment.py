@@ -14,15 +14,16 @@ from typing import Literal
 from evalspan.evaluators import Evaluators, Value
 from evalspan.orchestrator.backend import Message
 from evalspan.orchestrator.events import Event, Finished
-from evalspan.orchestrator.grammar import Mode, Pattern, Sentence, SpanPart
+from evalspan.orchestrator.grammar import Mode, Restate, Sentence, SpanPart
 from evalspan.policies import Registry
 
 __all__ = ["MAX_TOKENS", "SENTENCE", "Problem", "Verdict", "conversation", "grammar_for", "judge", "problems"]
 
 SPAN = "calc"
 
-SENTENCE = Sentence(("The expression is ", SpanPart(SPAN), ". The box holds ", Pattern("[0-9]{1,7}"), " items."))
-"""The whole output. Seven digits are more than any problem needs."""
+SENTENCE = Sentence(("The expression is ", SpanPart(SPAN), ". The box holds ", Restate(SPAN, "[0-9]{1,7}"), " items."))
+"""The whole output. The closing number restates the result, where the engine has one; a model that writes its own has
+seven digits for it, more than any problem needs."""
 
 MAX_TOKENS = 96
 """Of one answer; a right one has about 40 tokens, digits being tokens of their own in small models."""

@@ -1,8 +1,8 @@
 """The output as one grammar, result regions included, in llguidance's Lark dialect.
 
 Two things make it exact. Text is fused with the tag that ends it, so two text lexemes are never adjacent and a tag
-cannot be put together from two of them. After each close tag the grammar asks for MARK, a token that the model does
-not have: no ordinary token can run past the tag, and only the engine can go on, with the result.
+cannot be put together from two of them. After each close tag the grammar asks for a mark, a token that the model
+does not have: no ordinary token can run past the tag, and only the engine can go on, with the result.
 """
 
 from __future__ import annotations
@@ -18,11 +18,15 @@ from evalspan.policies import Fence, LinearPattern, PatternError, Registry, Regi
 __all__ = [
     "LEAD_LETTERS",
     "LEAD_WORDS",
+    "MARKS",
     "MODES",
     "RETRIES",
+    "Directive",
     "FreeText",
+    "Marks",
     "Mode",
     "Pattern",
+    "Restate",
     "Sentence",
     "SpanPart",
     "to_lark",
@@ -74,28 +78,74 @@ class SpanPart:
 
 
 @dataclass(frozen=True, slots=True)
+class Restate:
+    """A part of a sentence that says the last result of a span again; the engine forces it.
+
+    Where the model writes the results itself, it writes this part too, by `regex`.
+    """
+
+    span: str
+    regex: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sentence:
-    """A fixed sentence: literal strings, patterns and spans in order."""
+    """A fixed sentence: literal strings, patterns, spans and their results in order."""
 
-    parts: tuple[str | Pattern | SpanPart, ...]
+    parts: tuple[str | Pattern | SpanPart | Restate, ...]
 
 
-def to_lark(grammar: FreeText | Sentence, registry: Registry, mark: int | None) -> str:
-    """The grammar in Lark. `mark` is MARK's id; None lets the model write the results (`grammar-no-eval`).
+Directive = Restate
+"""What the engine forces at a place of the grammar, beside the result of a span."""
+
+MARKS = 64
+"""How many tokens a vocabulary has beside the model's own: two, and one for each directive of a grammar."""
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """The ids of the tokens that the model does not have, for a vocabulary of `size`."""
+
+    size: int
+
+    @property
+    def result(self) -> int:
+        """Asks for the result of the span that has just closed."""
+        return self.size
+
+    @property
+    def end(self) -> int:
+        """Ends the text of a directive, which could otherwise be read as longer or shorter."""
+        return self.size + 1
+
+    def directive(self, index: int) -> int:
+        """Asks for the text of a directive.
+
+        Raises:
+            GrammarError: there are more directives than marks.
+        """
+        if index >= MARKS - 2:
+            raise GrammarError(f"a grammar has at most {MARKS - 2} parts that are forced beside the results of spans")
+        return self.size + 2 + index
+
+
+def to_lark(grammar: FreeText | Sentence, registry: Registry, marks: Marks | None) -> tuple[str, list[Directive]]:
+    """The grammar in Lark, and its directives. Without `marks` the model writes the results (`grammar-no-eval`).
 
     Raises:
         GrammarError: an unknown span, or a pattern that is no linear-time regular expression.
     """
-    writer = _Writer(registry, mark)
+    writer = _Writer(registry, marks)
     if isinstance(grammar, FreeText):
-        return writer.free_text(grammar.required)
-    return writer.sentence(grammar.parts)
+        return writer.free_text(grammar.required), writer.directives
+    return writer.sentence(grammar.parts), writer.directives
 
 
 class _Writer:
-    def __init__(self, registry: Registry, mark: int | None) -> None:
+    def __init__(self, registry: Registry, marks: Marks | None) -> None:
+        self.directives: list[Directive] = []
         self._registry = registry
-        self._mark = mark
+        self._marks = marks
         any_tag = "|".join(_escape(tag) for tag in registry.tags)
         self._no_tag = f" & ~/(?s:.*)({any_tag})(?s:.*)/" if any_tag else ""
         # `no_forcing`: text keeps every tokenization that the model may choose.
@@ -129,37 +179,54 @@ class _Writer:
         self._rule("TEXT", f"/(?s:.+)/{self._no_tag}")
         return self._finish()
 
-    def sentence(self, parts: Sequence[str | Pattern | SpanPart]) -> str:
+    def sentence(self, parts: Sequence[str | Pattern | SpanPart | Restate]) -> str:
         if not parts:
             raise GrammarError("a sentence needs at least one part")
         order: list[str] = []
-        terminal: list[str] = []
+        terminal: list[str] = []  # what is fused up to the next place where the engine takes over
+
+        def end_terminal(number: int) -> None:
+            if terminal:
+                self._rule(f"PART{number}", " ".join(terminal))
+                order.append(f"PART{number}")
+                terminal.clear()
+
         for number, part in enumerate(parts):
             if isinstance(part, SpanPart):
                 index = self._index(part.span)
                 rule = self._registry.spans[index]
                 terminal.append(_literal(rule.open))
-                self._rule(f"PART{number}", " ".join(terminal))
-                order += [f"PART{number}", self._attempt(number, index, rule)]
-                terminal = []
-            elif isinstance(part, Pattern):
+                end_terminal(number)
+                order.append(self._attempt(number, index, rule))
+            elif isinstance(part, Restate) and self._marks is not None:
+                self._index(part.span)
+                end_terminal(number)
+                order.append(self._directive(part))
+            elif isinstance(part, Pattern | Restate):
                 terminal.append(_regex(part.regex))
             elif part:
                 terminal.append(_literal(part))
-        if terminal:
-            self._rule("LAST", " ".join(terminal))
-            order.append("LAST")
+        end_terminal(len(parts))
         self._rule("start", " ".join(order))
         return self._finish()
+
+    def _directive(self, directive: Directive) -> str:
+        """The place of a forced text: its mark, any text without a tag, the end."""
+        if self._marks is None:
+            raise ValueError("without marks nothing is forced")
+        if directive not in self.directives:
+            self.directives.append(directive)
+        mark = self._marks.directive(self.directives.index(directive))
+        return f"<[{mark}]> ANY <[{self._marks.end}]>"
 
     def _attempt(self, number: int, index: int, rule: SpanRule) -> str:
         """A span whose open tag is written; after an error it may be written again."""
         body = self._body(index, rule)
-        if self._mark is None:
+        if self._marks is None:
             return body
         self._rule(f"AGAIN{number}", _literal(rule.open))
         self._rule(f"try{number}_0", body)
-        content = f"BODY{index} <[{self._mark}]>"
+        content = f"BODY{index} <[{self._marks.result}]>"
         for left in range(1, RETRIES + 1):
             again = f"ERROR{index} AGAIN{number} try{number}_{left - 1}"
             self._rule(f"try{number}_{left}", f"{content} (RESULT{index} | {again})")
@@ -167,11 +234,9 @@ class _Writer:
 
     def _body(self, index: int, rule: SpanRule) -> str:
         """What follows the open tag of a span, to the end of its result."""
-        content = "TEXT" if rule.content is None else f"({_regex(rule.content)}{self._no_tag})"
-        if rule.content is None:
-            content = f"(/(?s:.+)/{self._no_tag})"
+        content = f"({_regex(rule.content or '(?s:.+)')}{self._no_tag})"
         close = f"{content} {_literal(rule.close)}"
-        if self._mark is None:
+        if self._marks is None:
             pattern = f"({_regex(rule.result.pattern)}{self._no_tag})" if rule.result.pattern else "ANY"
             block = f"{_literal(rule.result.open)} {pattern} {_literal(rule.result.close)}"
             self._define(f"BODY{index}", f"{close} {block}")
@@ -179,7 +244,7 @@ class _Writer:
         self._define(f"BODY{index}", close)
         self._define(f"RESULT{index}", _fence(rule.result))
         self._define(f"ERROR{index}", _fence(rule.error))
-        return f"BODY{index} <[{self._mark}]> (RESULT{index} | ERROR{index})"
+        return f"BODY{index} <[{self._marks.result}]> (RESULT{index} | ERROR{index})"
 
     def _define(self, name: str, body: str) -> None:
         if f"{name}: {body}" not in self._rules:

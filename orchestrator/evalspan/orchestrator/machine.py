@@ -11,7 +11,7 @@ import codecs
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalspan.evaluators import Failure, Outcome
+from evalspan.evaluators import Failure, Outcome, Value
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.encoding import encode_forced
 from evalspan.orchestrator.errors import DecodeError, TokenizerError
@@ -20,6 +20,7 @@ from evalspan.orchestrator.events import (
     Event,
     Failed,
     FinishReason,
+    InjectionKind,
     SpanOpened,
     Text,
     UnclosedSpan,
@@ -27,7 +28,7 @@ from evalspan.orchestrator.events import (
 )
 from evalspan.orchestrator.matcher import Mask, Matcher
 from evalspan.orchestrator.tags import TagAutomaton
-from evalspan.policies import Channel, ErrorCode, Fence, Registry, SpanRule
+from evalspan.policies import Channel, ErrorCode, Registry, SpanRule
 
 __all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "SpanPlan", "Stop"]
 
@@ -39,9 +40,10 @@ Evaluate = Callable[[SpanRule, bytes], tuple[Outcome, float]]
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A block to inject: its span's name, its text, and its tokens (none where the machine has no tokenizer)."""
+    """A block to inject: its span's name, what it is, its text, its tokens (none without a tokenizer)."""
 
     span: str
+    kind: InjectionKind
     text: str
     tokens: tuple[int, ...]
 
@@ -53,9 +55,10 @@ class Continue:
 
 @dataclass(frozen=True, slots=True)
 class Force:
-    """Feed `tokens`, all in one step. They follow the token, or replace it where `replaces_token` is set."""
+    """Feed `tokens`, all in one step: those of the blocks. Where `replaces_token` is set they take the token's place,
+    and what is to be kept of it comes first."""
 
-    block: Block
+    blocks: tuple[Block, ...]
     tokens: tuple[int, ...]
     replaces_token: bool
 
@@ -120,6 +123,8 @@ class SpanMachine:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rule: SpanRule | None = None
         self._content_start = 0
+        self._results: dict[str, Outcome] = {}
+        """The last outcome of each span that was injected."""
         self._channel: Channel | None = None
 
     @property
@@ -161,7 +166,8 @@ class SpanMachine:
         if token in self._tokenizer.eos_ids:
             self.sampled += 1
             return self.stop("eos")
-        return self.advance_bytes(self._tokenizer.pieces[token])
+        action = self.advance_bytes(self._tokenizer.pieces[token])
+        return action if self._matcher is None else self._follow(action, self._matcher)
 
     def advance_bytes(self, data: bytes) -> Action:
         """Take the bytes of one sampled token. What follows a close tag in them is dropped."""
@@ -238,16 +244,38 @@ class SpanMachine:
             return self.stop("evaluation_error")
         if isinstance(block, Failure):
             return self.stop("over_budget")
-        size = len(block.tokens)
-        if size > self.remaining:
+        if len(block.tokens) > self.remaining:
             return self.stop("length")
-        self.forced += size
+        self._results[rule.name] = outcome
         if self._matcher is not None:
             self._matcher.inject(block.tokens)
+        self._take(block)
+        return Force((block,), (*kept, *block.tokens), replaces)
+
+    def _follow(self, action: Action, matcher: Matcher) -> Action:
+        """Add what the grammar's directives force at this place."""
+        while not isinstance(action, Stop) and (directive := matcher.directive_due()) is not None:
+            outcome = self._results.get(directive.span)
+            if not isinstance(outcome, Value):
+                # There is nothing to say again: the span failed, each time that it might be written.
+                return self.stop("evaluation_error")
+            block = self._encoded(directive.span, "restated", outcome.text, bytes(self.text[-_CONTEXT_BYTES:]))
+            if isinstance(block, Failure):
+                return self.stop("over_budget")
+            if len(block.tokens) > self.remaining:
+                return self.stop("length")
+            matcher.follow(directive, block.tokens)
+            self._take(block)
+            before = action if isinstance(action, Force) else Force((), (), replaces_token=False)
+            action = Force((*before.blocks, block), (*before.tokens, *block.tokens), before.replaces_token)
+        return action
+
+    def _take(self, block: Block) -> None:
+        """The block is part of the text from now on; nothing in it is looked at."""
+        self.forced += len(block.tokens)
         self.text += block.text.encode()
         self.output.append(block.text)
         self._released = len(self.text)
-        return Force(block, (*kept, *block.tokens), replaces)
 
     def _outcome(self, rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
         if self.spans > self._limits.max_spans:
@@ -257,26 +285,29 @@ class SpanMachine:
 
     def _block(self, rule: SpanRule, outcome: Outcome) -> Block | Failure:
         """The block for an outcome, or why it cannot be injected."""
-        fence: Fence = rule.result
-        if isinstance(outcome, Failure):
-            fence = rule.error
-            body = f"{outcome.code}: {outcome.message}" if outcome.message else str(outcome.code)
-        else:
-            body = outcome.text
-        text = f"{fence.open}{body}{fence.close}"
+        context = rule.close.encode()
+        if isinstance(outcome, Value):
+            text = f"{rule.result.open}{outcome.text}{rule.result.close}"
+            return self._encoded(rule.name, "result", text, context)
+        body = f"{outcome.code}: {outcome.message}" if outcome.message else str(outcome.code)
+        block = self._encoded(rule.name, "error", f"{rule.error.open}{body}{rule.error.close}", context)
+        if isinstance(block, Failure) and block.code is ErrorCode.REFUSED and outcome.message:
+            # Only the quoted piece can be at fault; the code alone says enough.
+            return self._block(rule, Failure(outcome.code, ""))
+        return block
+
+    def _encoded(self, span: str, kind: InjectionKind, text: str, context: bytes) -> Block | Failure:
+        """The block with its tokens, within the budget."""
         if self._tokenizer is None:
-            return Block(rule.name, text, ())
+            return Block(span, kind, text, ())
         try:
-            tokens = encode_forced(self._tokenizer, text.encode(), rule.close.encode())
+            tokens = encode_forced(self._tokenizer, text.encode(), context.decode("utf-8", "ignore").encode())
         except TokenizerError:
-            if isinstance(outcome, Failure):
-                # Only the quoted piece can be at fault; the code alone says enough.
-                return self._block(rule, Failure(outcome.code, "")) if outcome.message else outcome
-            return Failure(ErrorCode.REFUSED, "the result does not survive the tokenizer", fuel=outcome.fuel)
+            return Failure(ErrorCode.REFUSED, f"the {kind} does not survive the tokenizer")
         if self.forced + len(tokens) > self._limits.max_injected_tokens:
             limit = self._limits.max_injected_tokens
             return Failure(ErrorCode.OVER_BUDGET, f"the generation has had its {limit} injected tokens")
-        return Block(rule.name, text, tuple(tokens))
+        return Block(span, kind, text, tuple(tokens))
 
     def _report(self, rule: SpanRule, content: bytes, outcome: Outcome, microseconds: float) -> None:
         text = content.decode("utf-8", "replace")

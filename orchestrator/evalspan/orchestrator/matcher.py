@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import DecodeError, GrammarError
+from evalspan.orchestrator.grammar import MARKS, Directive, Marks
 
 __all__ = ["CompiledGrammar", "Mask", "Matcher", "Vocabulary"]
 
@@ -24,9 +25,11 @@ _MAX_PIECE_BYTES = 1024  # llguidance's trie counts a depth in ten bits and pani
 
 
 class Vocabulary:
-    """A tokenizer as llguidance sees it, with one token more, MARK, that the model does not have.
+    """A tokenizer as llguidance sees it, with some tokens more, the marks, that the model does not have.
 
-    Building it takes 0.1 to 1 s, by the size of the vocabulary; it serves any number of grammars.
+    The first mark asks for the result of a span, the second ends other forced text, and each further one asks for
+    what a grammar's directive says. Building it takes 0.1 to 1 s, by the size of the vocabulary; it serves any
+    number of grammars.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -36,7 +39,7 @@ class Vocabulary:
                 f"the vocabulary has a token of {longest} bytes; the grammar engine takes {_MAX_PIECE_BYTES}"
             )
         self.size = len(tokenizer.pieces)
-        self.mark = self.size
+        self.marks = Marks(self.size)
         self.ll_tokenizer = llguidance.LLTokenizer(
             llguidance.TokenizerWrapper(_Wrapped(tokenizer)),
             eos_token=sorted(tokenizer.eos_ids),
@@ -49,11 +52,12 @@ class _Wrapped:
     bos_token_id = None
 
     def __init__(self, tokenizer: Tokenizer) -> None:
-        mark = len(tokenizer.pieces)
+        control = sorted(tokenizer.special_ids | tokenizer.eos_ids)
+        size = len(tokenizer.pieces)
         self.eos_token_id = min(tokenizer.eos_ids)
-        self.special_token_ids = [*sorted(tokenizer.special_ids | tokenizer.eos_ids), mark]
-        self.tokens = [*tokenizer.pieces, b"<|evalspan:mark|>"]
-        for token in self.special_token_ids[:-1]:
+        self.special_token_ids = [*control, *range(size, size + MARKS)]
+        self.tokens = [*tokenizer.pieces, *(b"<|evalspan:%d|>" % mark for mark in range(MARKS))]
+        for token in control:
             self.tokens[token] = b"<|control:%d|>" % token
         self._encode = tokenizer.encode
 
@@ -68,9 +72,12 @@ class CompiledGrammar:
     a function of the tag and the character that are open, and may be shared by all matches.
     """
 
-    def __init__(self, lark: str, vocabulary: Vocabulary, *, free_text: bool) -> None:
+    def __init__(
+        self, lark: str, vocabulary: Vocabulary, *, free_text: bool = False, directives: Sequence[Directive] = ()
+    ) -> None:
         self.lark = lark
         self.free_text = free_text
+        self.directives = tuple(directives)
         self.vocabulary = vocabulary
         self._grammar = llguidance.LLMatcher.grammar_from_lark(lark)
         self.memo: dict[Hashable, Mask] = {}
@@ -93,7 +100,8 @@ class Matcher:
         self._grammar = grammar
         self._engine = engine
         self._vocabulary = grammar.vocabulary
-        self._bits = bitmask.allocate_token_bitmask(1, self._vocabulary.size + 1)
+        self._bits = bitmask.allocate_token_bitmask(1, self._vocabulary.size + MARKS)
+        self._filled: Mask | None = None
         self._check()
 
     def mask(self, key: Hashable = None) -> Mask:
@@ -106,8 +114,7 @@ class Matcher:
             key = None
         if key is not None and (known := memo.get(key)) is not None:
             return known
-        bits = self._fill()
-        allowed: Mask = bits[: self._vocabulary.size]
+        allowed: Mask = self._fill()[: self._vocabulary.size]
         allowed.flags.writeable = False
         if key is not None:
             if len(memo) >= _MEMO_SIZE:
@@ -115,9 +122,18 @@ class Matcher:
             memo[key] = allowed
         return allowed
 
-    def injection_due(self) -> bool:
-        """Whether the grammar waits for a result."""
-        return bool(self._fill()[self._vocabulary.mark])
+    def result_due(self) -> bool:
+        """Whether the grammar waits for the result of a span."""
+        return bool(self._fill()[self._vocabulary.marks.result])
+
+    def directive_due(self) -> Directive | None:
+        """What the grammar waits for beside a span's result; None where it does not."""
+        directives = self._grammar.directives
+        if not directives:
+            return None
+        first = self._vocabulary.marks.directive(0)
+        due = np.flatnonzero(self._fill()[first : first + len(directives)])
+        return directives[int(due[0])] if len(due) else None
 
     def accepting(self) -> bool:
         """Whether the output may end here."""
@@ -129,22 +145,38 @@ class Matcher:
         Raises:
             DecodeError: the grammar does not allow it here.
         """
+        self._filled = None
         if not self._engine.consume_token(token):
             raise DecodeError(f"the grammar does not allow token {token} here", self._engine.get_error().strip())
 
     def inject(self, tokens: Sequence[int]) -> None:
-        """Take a forced block, after a close tag.
+        """Take the block of a span's result, after its close tag.
 
         Raises:
             DecodeError: the grammar expects no result here, or another one.
         """
-        if not self._engine.consume_tokens([self._vocabulary.mark, *tokens]):
-            raise DecodeError("the grammar does not allow this result here", self._engine.get_error().strip())
+        self._take([self._vocabulary.marks.result, *tokens], "result")
 
-    def _fill(self) -> NDArray[np.bool_]:
-        bitmask.fill_next_token_bitmask(self._engine, self._bits)
-        self._check()
-        return np.unpackbits(self._bits[0].view(np.uint8), bitorder="little").view(np.bool_)
+    def follow(self, directive: Directive, tokens: Sequence[int]) -> None:
+        """Take the text of a directive that is due.
+
+        Raises:
+            DecodeError: the grammar expects none here, or another text.
+        """
+        marks = self._vocabulary.marks
+        self._take([marks.directive(self._grammar.directives.index(directive)), *tokens, marks.end], "text")
+
+    def _take(self, tokens: list[int], what: str) -> None:
+        self._filled = None
+        if not self._engine.consume_tokens(tokens):
+            raise DecodeError(f"the grammar does not allow this {what} here", self._engine.get_error().strip())
+
+    def _fill(self) -> Mask:
+        if self._filled is None:
+            bitmask.fill_next_token_bitmask(self._engine, self._bits)
+            self._check()
+            self._filled = np.unpackbits(self._bits[0].view(np.uint8), bitorder="little").view(np.bool_)
+        return self._filled
 
     def _check(self) -> None:
         if self._engine.is_error():

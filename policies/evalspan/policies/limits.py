@@ -26,8 +26,9 @@ class Limits(BaseModel):
     """Decimal digits of a numerator or a denominator."""
     fuel: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000_000
     """Wasmtime fuel units; a million is 0.1 to 0.8 ms."""
-    memory_pages: Annotated[int, Field(ge=1, le=256)] = 16
-    """Pages of 64 KiB of linear memory. 256 (16 MiB) is the largest slot of the instance pool."""
+    memory_pages: Annotated[int, Field(ge=1, le=256)] = 32
+    """Pages of 64 KiB of linear memory. rustc and zig start a module with 17 by default, of which 16 are stack; 256
+    (16 MiB) is the largest slot of the instance pool."""
     max_stack_bytes: Annotated[int, Field(ge=16_384, le=262_144)] = 262_144
     """Bytes of native stack for guest frames; more could pass the stack of the calling thread."""
     max_result_bytes: Annotated[int, Field(ge=1, le=16_384)] = 1024

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalspan.conformance.generators.chance import Chance
 
 __all__ = ["FRAGMENTS", "OPTIONS", "text"]
 
-OPTIONS = (
+OPTIONS: tuple[Mapping[str, int], ...] = (
     {},
     {},
     {"max_depth": 3, "max_digits": 5, "precision": 3},

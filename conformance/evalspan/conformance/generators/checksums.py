@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalspan.conformance.generators.chance import Chance
 from evalspan.conformance.generators.literals import literal
 from evalspan.conformance.generators.texts import characters
 
 __all__ = ["FRAGMENTS", "OPTIONS", "text"]
 
-OPTIONS = (
+OPTIONS: tuple[Mapping[str, int], ...] = (
     {},
     {},
     {"max_input_bytes": 32},

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evalspan.conformance.generators.chance import Chance
+from evalspan.conformance.generators.date_literals import (
+    UNITS,
+    date_literal,
+    datetime_literal,
+    duration_literal,
+    time_literal,
+    year,
+)
 from evalspan.conformance.generators.literals import literal
 
 __all__ = ["FRAGMENTS", "OPTIONS", "text"]
 
-OPTIONS = (
+OPTIONS: tuple[Mapping[str, int], ...] = (
     {},
     {},
     {"max_depth": 2},
@@ -16,8 +26,7 @@ OPTIONS = (
 )
 """Sets of options: the defaults, tight ones, and the widest."""
 
-_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
-_SPANS = tuple(f"{unit}s_between" for unit in _UNITS)
+_SPANS = tuple(f"{unit}s_between" for unit in UNITS)
 _PAIRS = (*_SPANS, "age")
 _DAYS = ("weekday", "iso_weekday", "iso_week", "day_of_year", "quarter", "start_of_month", "end_of_month")
 _ADDS = ("add_days", "add_weeks", "add_months", "add_years", "add_workdays")
@@ -34,17 +43,17 @@ _ODD = (
     *("2024-02-29t04:20", "2024-02-29T04", "04:20:30.1234567891", "04:20Z", "tomorrow", "1.5 hours", "3days", "5 d"),
     *("2024-060", "9999-12-31T23:59:59.999999999-23:59", "0001-01-01T00:00:00+23:59", "-00:30", "999999999999999999"),
     *("999999999999999999 years", "99999999999999999 years", "9223372036854775807 seconds", "P999999999999999999M"),
-    *("999999999999999999.999999999 seconds", "1000000000000000000 days", "P142857142857142857W", "11574074074074 days"),
+    *("999999999999999999.999999999 seconds", "1000000000000000000 days", "P142857142857142857W", "P11574074074074D"),
 )
 _INTEGERS = ("0", "1", "-1", "2", "7", "12", "28", "366", "1000", "9999", "10000", "-10000", "999999999999999999")
 
 FRAGMENTS = (
     *(name.encode() for name in (*_NAMES, *_ZONES, *_ODD)),
     *(comparison.encode() for comparison in (*_COMPARISONS, "=", "!=", "<>")),
-    *(unit.encode() for unit in (*_UNITS, *(f"{unit}s" for unit in _UNITS), "days ", " day", "Day")),
-    *(b"2024-02-29", b"2024-01-31", b"T", b"T10:00", b"Z", b"+02:00", b"-05:00", b"04:20", b":30", b".5", b"W", b"-W01"),
-    *(b"P1D", b"PT1H", b"P1Y2M3DT4H5M6.7S", b"P", b"1 day", b"1 month", b"(", b")", b",", b"+", b"-", b"- -", b"weekday("),
-    *(b'"friday"', b'"', b"'", b"next(", b"to_offset(", b'"+01:00"', b"0", b"1", b"9", b"01", b"2 hours 30 minutes"),
+    *(unit.encode() for unit in (*UNITS, *(f"{unit}s" for unit in UNITS), "days ", " day", "Day")),
+    *(b"2024-02-29", b"2024-01-31", b"T", b"T10:00", b"Z", b"+02:00", b"-05:00", b"04:20", b":30", b".5", b"-W01"),
+    *(b"P1D", b"PT1H", b"P1Y2M3DT4H5M6.7S", b"P", b"W", b"1 day", b"1 month", b"2 hours 30 minutes", b"- -", b"01"),
+    *(b'"friday"', b'"', b"'", b'"+01:00"', b"next(", b"to_offset(", b"weekday(", b"(", b")", b",", b"+", b"-", b"9"),
 )
 """Tokens, right and wrong."""
 
@@ -87,15 +96,15 @@ def _any(chance: Chance, size: int) -> str:
         left = _any(chance, size // 2)
         return f"{left}{chance.pick(_SIGNS)}{_any(chance, size // 2)}" if size > 1 else left
     if kind < 0.94:
-        return _time(chance)
+        return time_literal(chance)
     if kind < 0.97:
         return chance.pick(_ODD)
-    return f"{_datetime_literal(chance, False)} {chance.pick(_ZONES)}" if chance.one_in(2) else chance.pick(_ZONES)
+    return f"{datetime_literal(chance, False)} {chance.pick(_ZONES)}" if chance.one_in(2) else chance.pick(_ZONES)
 
 
 def _compared(chance: Chance, size: int) -> str:
     """A comparison of two of one type."""
-    make = chance.pick((_date, _duration, _integer, _local, _instant, lambda chance, size: _time(chance)))
+    make = chance.pick((_date, _duration, _integer, _local, _instant, _clock))
     operator = chance.pick(_COMPARISONS)
     gap = chance.pick((" ", "", " ", "\n"))
     return f"{make(chance, size // 2)}{gap}{operator}{gap}{make(chance, size // 2)}"
@@ -105,7 +114,7 @@ def _date(chance: Chance, size: int) -> str:
     """Mostly a date."""
     kind = chance.random()
     if size <= 1 or kind < 0.3:
-        return _date_literal(chance)
+        return date_literal(chance)
     if kind < 0.7:
         return f"{_date(chance, size - 1)}{chance.pick(_SIGNS)}{_duration(chance, size // 3, timed=chance.one_in(12))}"
     if kind < 0.8:
@@ -115,6 +124,10 @@ def _date(chance: Chance, size: int) -> str:
     if kind < 0.95:
         return f"{chance.pick(('start_of_month', 'end_of_month'))}({_date(chance, size - 1)})"
     return f"{chance.pick(('next', 'previous'))}({_date(chance, size - 1)}, {_text(chance)})"
+
+
+def _clock(chance: Chance, size: int) -> str:
+    return time_literal(chance)
 
 
 def _local(chance: Chance, size: int) -> str:
@@ -129,7 +142,7 @@ def _datetime(chance: Chance, size: int, offset: bool) -> str:
     """Mostly a datetime, with an offset or without one."""
     kind = chance.random()
     if size <= 1 or kind < 0.3:
-        return _datetime_literal(chance, offset)
+        return datetime_literal(chance, offset)
     if kind < 0.7:
         timed = chance.one_in(2)
         duration = _duration(chance, size // 3, timed=timed)
@@ -147,7 +160,7 @@ def _duration(chance: Chance, size: int, timed: bool | None = None) -> str:
     """Mostly a duration."""
     kind = chance.random()
     if size <= 1 or kind < 0.4:
-        return _duration_literal(chance, chance.one_in(2) if timed is None else timed)
+        return duration_literal(chance, chance.one_in(2) if timed is None else timed)
     if kind < 0.6:
         return f"{_duration(chance, size - 1, timed)}{chance.pick(_SIGNS)}{_duration(chance, size // 3, timed)}"
     if kind < 0.75:
@@ -187,9 +200,9 @@ def _call(chance: Chance, size: int) -> str:
     elif name in ("next", "previous"):
         arguments = [_moment(chance, size), _text(chance)]
     elif name == "days_in_month":
-        arguments = [_year(chance), str(chance.between(0, 13))]
+        arguments = [year(chance), str(chance.between(0, 13))]
     elif name == "is_leap_year":
-        arguments = [_year(chance) if chance.random() < 0.8 else _integer(chance, size)]
+        arguments = [year(chance) if chance.random() < 0.8 else _integer(chance, size)]
     elif name == "to_unix":
         arguments = [_datetime(chance, size, chance.random() < 0.8)]
     elif name == "to_offset":
@@ -215,70 +228,6 @@ def _text(chance: Chance) -> str:
         sign, hour, minute = chance.pick("+-"), chance.between(0, 24), chance.pick((0, 0, 30, 45, 59, 60))
         return literal(chance, f"{sign}{hour:02}:{minute:02}")
     return literal(chance, chance.pick(_TEXTS)) if chance.random() < 0.98 else _any(chance, 1)
-
-
-def _year(chance: Chance) -> str:
-    if chance.random() < 0.5:
-        return chance.pick(("2024", "2023", "2000", "1900", "2100", "0001", "9999", "1970", "1582"))
-    return f"{chance.between(0 if chance.one_in(30) else 1, 9999):04}"
-
-
-def _date_literal(chance: Chance) -> str:
-    month = chance.between(1, 12) if chance.random() < 0.98 else chance.pick((0, 13, 99))
-    kind = chance.random()
-    if kind < 0.5:
-        day = chance.between(1, 28)
-    elif kind < 0.7:
-        day = chance.pick((1, 15, 28))
-    elif kind < 0.98:
-        day = chance.pick((28, 29, 30, 31))
-    else:
-        day = chance.pick((0, 32, 99))
-    return f"{_year(chance)}-{month:02}-{day:02}"
-
-
-def _time(chance: Chance) -> str:
-    hour = chance.between(0, 23) if chance.random() < 0.98 else 24
-    clock = f"{hour:02}:{chance.between(0, 59) if chance.random() < 0.98 else 60:02}"
-    if chance.random() < 0.5:
-        clock += f":{chance.between(0, 59) if chance.random() < 0.98 else 60:02}"
-        if chance.random() < 0.4:
-            clock += f".{chance.digits(chance.size(9))}"
-    return clock
-
-
-def _datetime_literal(chance: Chance, offset: bool) -> str:
-    zone = ""
-    if offset:
-        minutes = chance.pick((0, 30, 45, 59)) if chance.random() < 0.97 else 60
-        hours = chance.between(0, 23) if chance.random() < 0.97 else 24
-        zone = "Z" if chance.one_in(3) else f"{chance.pick('+-')}{hours:02}:{minutes:02}"
-    return f"{_date_literal(chance)}T{_time(chance)}{zone}"
-
-
-def _duration_literal(chance: Chance, timed: bool) -> str:
-    """Durations of the calendar, or of the clock."""
-    names = _UNITS if timed else _UNITS[:4]
-    first = chance.below(len(names))
-    chosen = [name for name in names[first:] if name == names[first] or chance.one_in(3)]
-    if chance.random() < 0.5:
-        parts = [f"{_amount(chance)} {unit}{'' if chance.one_in(4) else 's'}" for unit in chosen]
-        if chosen[-1] == "second" and chance.one_in(3):
-            parts[-1] = f"{chance.below(90)}.{chance.digits(chance.size(9))} seconds"
-        return " ".join(parts)
-    if "week" in chosen:
-        return f"P{_amount(chance)}W"
-    calendar = "".join(f"{_amount(chance)}{unit[0].upper()}" for unit in chosen if unit in _UNITS[:4])
-    clock = "".join(f"{_amount(chance)}{unit[0].upper()}" for unit in chosen if unit in _UNITS[4:])
-    if clock.endswith("S") and chance.one_in(3):
-        clock = f"{clock[:-1]}.{chance.digits(chance.size(9))}S"
-    return f"P{calendar}T{clock}" if clock else f"P{calendar}"
-
-
-def _amount(chance: Chance) -> str:
-    if chance.random() < 0.8:
-        return str(chance.below(60))
-    return chance.pick(("0", "12", "100", "400", "10000", "999999", "999999999999999999", "10000000000000000000"))
 
 
 def _deep(chance: Chance) -> str:

@@ -162,11 +162,16 @@ _BINARY: Mapping[tuple[str, str, str], tuple[Operation, str]] = MappingProxyType
         ("+", DATE, TIMED): (_HOURS, DATE),
         ("-", DATE, TIMED): (_HOURS, DATE),
         ("-", DATE, DATE): (_days, INTEGER),
+        ("+", DATETIME, DURATION): (_move, DATETIME),
+        ("-", DATETIME, DURATION): (_move_back, DATETIME),
+        ("+", DATETIME, TIMED): (_move, DATETIME),
+        ("-", DATETIME, TIMED): (_move_back, DATETIME),
         ("-", DATETIME, DATETIME): (_elapsed, TIMED),
+        ("+", TIME, DURATION): (_CLOCK, ANY),
+        ("-", TIME, DURATION): (_CLOCK, ANY),
+        ("+", TIME, TIMED): (_CLOCK, ANY),
+        ("-", TIME, TIMED): (_CLOCK, ANY),
     }
-    | {("+", DATETIME, kind): (_move, DATETIME) for kind in (DURATION, TIMED)}
-    | {("-", DATETIME, kind): (_move_back, DATETIME) for kind in (DURATION, TIMED)}
-    | {(sign, TIME, kind): (_CLOCK, ANY) for sign in "+-" for kind in (DURATION, TIMED)}
 )
 _COMPARABLE: Mapping[tuple[str, str], Callable[[Any, Any], int]] = MappingProxyType(
     {
@@ -174,8 +179,11 @@ _COMPARABLE: Mapping[tuple[str, str], Callable[[Any, Any], int]] = MappingProxyT
         (DATE, DATE): difference,
         (DATETIME, DATETIME): difference,
         (TIME, TIME): _compare_clocks,
+        (DURATION, DURATION): _compare_durations,
+        (DURATION, TIMED): _compare_durations,
+        (TIMED, DURATION): _compare_durations,
+        (TIMED, TIMED): _compare_durations,
     }
-    | {(a, b): _compare_durations for a in (DURATION, TIMED) for b in (DURATION, TIMED)}
 )
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = MappingProxyType(
     {"<": lt, "<=": le, "==": eq, ">=": ge, ">": gt}

@@ -6,8 +6,6 @@ use alloc::vec::Vec;
 use crate::unicode::Breaks;
 use crate::utf8::{CodePoint, CodePoints};
 
-const CR: CodePoint = 0x0d;
-
 /// Whether every byte is a cluster.
 fn is_bytewise(text: &[u8]) -> bool {
     bytewise_length(text) == text.len()
@@ -31,12 +29,14 @@ pub struct Cluster {
     pub end: usize,
     /// Its first code point.
     pub first: CodePoint,
+    /// Its second code point, or 0.
+    pub second: CodePoint,
 }
 
 impl Cluster {
     /// Whether it is one code point of at most two bytes.
     pub fn is_small(self) -> bool {
-        self.end - self.start == if self.first < 0x80 { 1 } else { 2 }
+        self.end - self.start == 1 + usize::from(self.first >= 0x80)
     }
 }
 
@@ -60,12 +60,7 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
         first = code_point;
     }
     while start < text.len() {
-        let is_run = match text.get(start + 1) {
-            Some(b'\n') => first < 0x80 && first != CR,
-            Some(byte) => first < 0x80 && byte.is_ascii(),
-            None => first < 0x80,
-        };
-        let bytes = if is_run { bytewise_length(&text[start..]) } else { 0 };
+        let bytes = if first < 0x80 { bytewise_length(&text[start..]) } else { 0 };
         let piece = if bytes > 0 {
             let end = start + bytes;
             code_points = CodePoints::new_at(text, end);
@@ -75,9 +70,16 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
             breaks.before(first);
             Piece::Bytes(core::mem::replace(&mut start, end), end)
         } else {
-            let next = code_points.find(|(_, code_point)| breaks.before(*code_point));
+            let mut second = 0;
+            let next = code_points.find(|(_, code_point)| {
+                let is_boundary = breaks.before(*code_point);
+                if !is_boundary && second == 0 {
+                    second = *code_point;
+                }
+                is_boundary
+            });
             let (end, code_point) = next.unwrap_or((text.len(), 0));
-            let cluster = Cluster { start, end, first };
+            let cluster = Cluster { start, end, first, second };
             start = end;
             first = code_point;
             Piece::Cluster(cluster)
@@ -91,6 +93,11 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
 /// Between two ASCII characters there is a boundary, unless they are CR LF. The last of a run may go on with what is
 /// behind it, and is left over.
 fn bytewise_length(text: &[u8]) -> usize {
+    match text {
+        [_, next, ..] if !next.is_ascii() => return 0,
+        [b'\r', b'\n', ..] => return 0,
+        _ => {}
+    }
     let mut last = 0;
     let goes_on = |byte: &&u8| {
         let before = core::mem::replace(&mut last, **byte);

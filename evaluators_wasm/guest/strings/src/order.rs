@@ -46,7 +46,9 @@ pub fn sort(arguments: Arguments<'_>) -> Answer {
             for byte in &text[start..end] {
                 counts.add_byte(*byte);
                 let next = order(CodePoint::from(*byte), false);
-                is_sorted &= last <= next;
+                if last > next {
+                    is_sorted = false;
+                }
                 last = next;
             }
         }
@@ -55,11 +57,13 @@ pub fn sort(arguments: Arguments<'_>) -> Answer {
                 others.push(cluster);
             }
             let next = order(cluster.first, !cluster.is_small());
-            is_sorted &= last <= next;
+            if last > next {
+                is_sorted = false;
+            }
             last = next;
         }
     });
-    if is_sorted && !others.descends() {
+    if is_sorted && others.is_ascending() {
         return Ok(Value::Text(text.into()));
     }
     Ok(Value::Text(others.sorted().merged(&counts)))

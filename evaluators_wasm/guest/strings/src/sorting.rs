@@ -1,8 +1,7 @@
 //! Sorts clusters in a time that is linear in their bytes.
 //!
 //! Those of one code point of at most two bytes, which are the most that a text can have, are counted. Of the others,
-//! numbers are sorted, made of a few bytes and an offset, which costs far less than comparing texts; what is equal so
-//! far is sorted again by the bytes after.
+//! numbers are sorted, which costs far less than comparing texts; what is equal so far is sorted again by the bytes after.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,15 +10,23 @@ use core::ops::Range;
 use crate::clusters::Cluster;
 use crate::utf8::{self, CodePoint, Text};
 
-/// Four bytes of a cluster, as a number whose order is theirs, and below them the offsets of its start and its end:
-/// 16 bits each, since both limits end at 16 KiB.
+/// A number of 32 bits that is in the order of clusters as far as it goes, and below it the offsets of the cluster's
+/// start and its end: 16 bits each, since both limits end at 16 KiB.
+///
+/// At first the number is the first code point and what fits of the second, then four bytes from some depth on.
 type Key = u64;
 
-/// The bytes that are compared at once.
-const KEY_BYTES: usize = 4;
+/// Where the number is in a key.
+const NUMBER: u32 = 32;
 
-/// Where they are in a key.
-const KEY_SHIFT: u32 = u64::BITS - 8 * KEY_BYTES as u32;
+/// The bytes of a cluster that are a number.
+const DEPTH: usize = 4;
+
+/// Bits beside a code point in a number of 32 bits.
+const SECOND_BITS: u32 = 11;
+
+/// Stands for all second code points from here on.
+const SECOND_MOST: CodePoint = (1 << SECOND_BITS) - 1;
 
 const CR: CodePoint = 0x0d;
 
@@ -29,9 +36,9 @@ const FEW: usize = 64;
 /// The clusters of one code point of at most two bytes, and CR LF.
 pub struct Counts {
     /// How often each code point is a cluster.
-    times: Vec<u32>,
+    times: Vec<u16>,
     /// How often CR LF is one.
-    line_ends: u32,
+    line_ends: u16,
 }
 
 impl Counts {
@@ -66,17 +73,23 @@ impl Counts {
 
     fn add_line_end(&mut self, cluster: Cluster) -> bool {
         let is_line_end = is_line_end(cluster);
-        self.line_ends += u32::from(is_line_end);
+        self.line_ends += u16::from(is_line_end);
         is_line_end
     }
 
+    /// The code points and how often each was counted; CR, after which CR LF stands, in any case.
+    fn iter(&self) -> impl Iterator<Item = (CodePoint, u16)> + '_ {
+        let all = (0..).zip(self.times.iter().copied());
+        all.filter(|(code_point, times)| *times > 0 || *code_point == CR)
+    }
+
     /// How often a cluster of one byte was counted.
-    pub fn times_byte(&self, byte: u8) -> u32 {
+    pub fn times_byte(&self, byte: u8) -> u16 {
         self.times[usize::from(byte)]
     }
 
     /// How often a cluster was counted.
-    pub fn times(&self, cluster: Cluster) -> u32 {
+    pub fn times(&self, cluster: Cluster) -> u16 {
         if !cluster.is_small() {
             return if is_line_end(cluster) { self.line_ends } else { 0 };
         }
@@ -93,54 +106,48 @@ fn is_line_end(cluster: Cluster) -> bool {
 pub struct Sorter<'a> {
     text: &'a [u8],
     keys: Vec<Key>,
-    /// Whether the keys have all the bytes.
-    are_whole: bool,
-    /// Whether a cluster comes before one that is less.
-    descends: bool,
 }
 
 impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, keys: Vec::new(), are_whole: true, descends: false }
+        Self { text, keys: Vec::new() }
     }
 
     /// Adds a cluster.
     #[inline(always)] // once for each cluster of a text
     pub fn push(&mut self, cluster: Cluster) {
-        let bytes = &self.text[cluster.start..cluster.end];
-        let key = key(bytes, cluster.start, cluster.end);
-        self.are_whole &= bytes.len() <= KEY_BYTES;
-        match self.keys.last() {
-            Some(last) if self.are_whole || last >> KEY_SHIFT != key >> KEY_SHIFT => self.descends |= *last > key,
-            Some(last) => self.descends |= &self.text[range_of(*last)] > bytes,
+        if self.keys.capacity() == 0 {
             // Room for as many as the text may have: many texts have none, but few have only one.
-            None => self.keys.reserve(self.text.len() / 3),
+            self.keys.reserve(self.text.len() / 3 + 1);
         }
-        self.keys.push(key);
+        let number = cluster.first << SECOND_BITS | cluster.second.min(SECOND_MOST);
+        self.keys.push(key(number, cluster.start..cluster.end));
     }
 
-    /// Whether a cluster comes before one that is less.
-    pub fn descends(&self) -> bool {
-        self.descends
+    /// Whether the clusters are in ascending order as they are: their keys are, and where those do not have all the
+    /// bytes, they themselves.
+    pub fn is_ascending(&self) -> bool {
+        self.keys.windows(2).all(|pair| {
+            let (one, other) = (pair[0], pair[1]);
+            one <= other && !(is_tie(one, other) && cluster(self.text, one) > cluster(self.text, other))
+        })
     }
 
     /// Sorts the clusters; of equal ones the first of the text stays first.
     pub fn sorted(mut self) -> Sorted<'a> {
         sort_keys(&mut self.keys);
         let mut pending = Vec::new();
-        if !self.are_whole {
-            push_equal(&self.keys, 0, KEY_BYTES, &mut pending);
-        }
+        push_ties(&self.keys, 0, &mut pending);
         while let Some((range, depth)) = pending.pop() {
             let first = range.start;
-            let equal = &mut self.keys[range];
-            for number in equal.iter_mut() {
-                let Range { start, end } = range_of(*number);
-                *number = key(&self.text[start..end][depth..], start, end);
+            let ties = &mut self.keys[range];
+            for tie in ties.iter_mut() {
+                *tie = key(number(&cluster(self.text, *tie)[depth..]), range_of(*tie));
             }
-            sort_keys(equal);
-            push_equal(equal, first, depth + KEY_BYTES, &mut pending);
+            sort_keys(ties);
+            // More of the same depth
+            push_equal(ties, first, depth + DEPTH, &mut pending);
         }
         Sorted { text: self.text, keys: self.keys }
     }
@@ -156,47 +163,34 @@ impl<'a> Sorted<'a> {
     /// All clusters of the text in ascending order, given those that are counted.
     pub fn merged(&self, counts: &Counts) -> Text {
         let mut merged = Merged { text: vec![0; self.text.len()], length: 0 };
-        let mut rest = &self.keys[..];
-        let mut next = self.first(rest);
-        for (code_point, times) in (0..).zip(&counts.times) {
-            if *times > 0 {
-                merged.repeat(code_point, *times);
+        let mut counted = counts.iter().peekable();
+        for cluster in self.iter() {
+            // A code point comes before what begins with it.
+            let first = utf8::first(cluster).unwrap_or(0);
+            while let Some((code_point, times)) = counted.next_if(|(code_point, _)| *code_point <= first) {
+                merged.repeat(code_point, times, counts.line_ends);
             }
-            if code_point == CR {
-                (0..counts.line_ends).for_each(|_| merged.push(b"\r\n"));
-            }
-            // What begins with the same code point is longer, and comes after it.
-            while next == Some(code_point) {
-                merged.push(&self.text[range_of(rest[0])]);
-                rest = &rest[1..];
-                next = self.first(rest);
-            }
+            merged.push(cluster);
         }
-        for key in rest {
-            merged.push(&self.text[range_of(*key)]);
+        for (code_point, times) in counted {
+            merged.repeat(code_point, times, counts.line_ends);
         }
         merged.text
-    }
-
-    /// The first code point of the first of some clusters.
-    fn first(&self, keys: &[Key]) -> Option<CodePoint> {
-        utf8::first(&self.text[range_of(*keys.first()?)])
     }
 
     /// Visits the first of each set of equal clusters.
     pub fn first_of_equals(&self, mut visit: impl FnMut(Range<usize>)) {
         let mut last: &[u8] = &[];
-        for range in self.ranges() {
-            let cluster = &self.text[range.clone()];
+        for (key, cluster) in self.keys.iter().zip(self.iter()) {
             if cluster != last {
-                visit(range);
+                visit(range_of(*key));
                 last = cluster;
             }
         }
     }
 
-    fn ranges(&self) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.keys.iter().map(|key| range_of(*key))
+    fn iter(&self) -> impl Iterator<Item = &'a [u8]> + '_ {
+        self.keys.iter().map(move |key| cluster(self.text, *key))
     }
 }
 
@@ -213,26 +207,30 @@ impl Merged {
         self.length = end;
     }
 
-    /// Appends a code point of at most two bytes.
-    fn repeat(&mut self, code_point: CodePoint, times: u32) {
+    /// Appends what is counted of a code point.
+    fn repeat(&mut self, code_point: CodePoint, times: u16, line_ends: u16) {
         let mut bytes = Text::new();
         utf8::push(&mut bytes, code_point);
         for _ in 0..times {
             self.push(&bytes);
         }
+        if code_point == CR {
+            (0..line_ends).for_each(|_| self.push(b"\r\n"));
+        }
     }
 }
 
-/// The key of a cluster's bytes from some depth on.
-fn key(bytes: &[u8], start: usize, end: usize) -> Key {
-    // Zeros stand behind the end: no cluster of several bytes has a NUL.
-    let mut number = (start << 16 | end) as u64;
-    let mut shift = u64::BITS;
-    for byte in bytes.iter().take(KEY_BYTES) {
-        shift -= 8;
-        number |= u64::from(*byte) << shift;
+fn key(number: u32, range: Range<usize>) -> Key {
+    u64::from(number) << NUMBER | (range.start << 16 | range.end) as u64
+}
+
+/// Four bytes as a number; zeros stand behind the end: no cluster of several bytes has a NUL.
+fn number(bytes: &[u8]) -> u32 {
+    let mut number = [0; DEPTH];
+    for (to, from) in number.iter_mut().zip(bytes) {
+        *to = *from;
     }
-    number
+    u32::from_be_bytes(number)
 }
 
 /// Where the cluster of a key is in the text.
@@ -240,18 +238,9 @@ fn range_of(key: Key) -> Range<usize> {
     (key >> 16 & 0xffff) as usize..(key & 0xffff) as usize
 }
 
-/// Pushes the ranges of sorted keys with the same bytes, if more may follow, and the depth where they do.
-fn push_equal(keys: &[Key], start: usize, depth: usize, pending: &mut Vec<(Range<usize>, usize)>) {
-    let mut first = 0;
-    while first < keys.len() {
-        let same = keys[first] >> KEY_SHIFT;
-        let length = keys[first..].iter().take_while(|key| **key >> KEY_SHIFT == same).count();
-        // A last byte of 0 is behind the end.
-        if length > 1 && same & 0xff != 0 {
-            pending.push((start + first..start + first + length, depth));
-        }
-        first += length;
-    }
+/// The cluster of a key.
+fn cluster(text: &[u8], key: Key) -> &[u8] {
+    &text[range_of(key)]
 }
 
 /// Sorts keys whose offsets ascend: many of them byte by byte from the lowest, in linear time.

@@ -19,15 +19,13 @@ def show_stream(console: Console, events: Iterable[Event]) -> list[Event]:
     On a terminal a result is green and a failed one red, and a tag that the model wrote itself is yellow.
     """
     seen: list[Event] = []
-    failed = unverified = False
+    unverified = False
     for event in events:
         seen.append(event)
-        if isinstance(event, Evaluated | Failed):
-            failed = isinstance(event, Failed)
-        elif isinstance(event, Unverified):
+        if isinstance(event, Unverified):
             unverified = True
         elif isinstance(event, Injected):
-            _write(console, event.text, "bold red" if failed else "bold green")
+            _write(console, event.text, "bold red" if event.kind == "error" else "bold green")
         elif isinstance(event, Text):
             _write(console, event.text, "yellow" if unverified else None)
             unverified = False
@@ -42,7 +40,7 @@ def _write(console: Console, text: str, style: str | None) -> None:
 
 
 def injection_table(events: Iterable[Event]) -> Table | None:
-    """What was injected, and what it cost; None where nothing was."""
+    """The answers that were injected, and what they cost; None where there are none."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("span", "evaluator", "result"):
         table.add_column(heading, overflow="fold")
@@ -52,7 +50,7 @@ def injection_table(events: Iterable[Event]) -> Table | None:
     for event in events:
         if isinstance(event, Evaluated | Failed):
             answer = event
-        elif isinstance(event, Injected) and answer is not None:
+        elif isinstance(event, Injected) and event.kind != "restated" and answer is not None:
             table.add_row(
                 event.span,
                 answer.evaluator,

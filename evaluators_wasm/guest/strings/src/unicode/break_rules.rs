@@ -108,7 +108,7 @@ const STATE_BITS: u16 = 4;
 pub(super) const STATE: u16 = ((1 << STATE_BITS) - 1) << CLASS_BITS;
 
 /// The bit of a transition that says: a boundary lies before the code point.
-pub(super) const BOUNDARY: u16 = 0x8000;
+pub(super) const BOUNDARY: u16 = 0x4000;
 
 /// Where segmentation begins; a boundary lies before whatever comes (GB1).
 pub(super) const START: u16 = (State::Control as u16) << CLASS_BITS;
