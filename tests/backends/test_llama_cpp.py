@@ -35,6 +35,7 @@ def logits_after(engine: StepEngine, *feeds: list[int]) -> Logits:
     try:
         for feed in feeds:
             (logits,) = engine.decode([Feed(sequence, feed)])
+        assert logits is not None
         return logits
     finally:
         engine.close(sequence)
@@ -89,7 +90,7 @@ def test_what_a_generation_left_in_the_cache_is_what_a_prompt_would_leave(driver
     seen: list[tuple[list[int], Logits]] = []
 
     class Recorder:
-        context_tokens = engine.context_tokens
+        context_tokens, slots = engine.context_tokens, engine.slots
         open, close = engine.open, engine.close
 
         def decode(self, feeds: list[Feed]) -> list[Logits]:
@@ -226,10 +227,10 @@ def test_the_context_ends_a_generation_like_a_token_limit(driver: Driver) -> Non
     assert events.prompt_tokens + events.sampled_tokens <= 1024  # type: ignore[union-attr]
 
 
-def test_one_generation_at_a_time(driver: Driver) -> None:
+def test_a_generation_more_than_there_are_slots_is_refused(driver: Driver) -> None:
     stream = driver.stream("Hello", max_tokens=4)
     next(stream)
-    with pytest.raises(BackendError, match="one at a time"):
+    with pytest.raises(BackendError, match="all 1 slots"):
         driver.generate("Hello")
     stream.close()  # type: ignore[attr-defined]
     assert driver.generate("Hello", max_tokens=2).text

@@ -48,7 +48,8 @@ class LlamaCppBackend:
             raise BackendError(f"the context must be from 1 to the {trained} tokens of the model, got {context}")
         try:
             self.tokenizer = LlamaTokenizer(lib, self._model)
-            self.engine = LlamaSteps(lib, self._model, context, options.threads or os.cpu_count() or 1)
+            threads = options.threads or os.cpu_count() or 1
+            self.engine = LlamaSteps(lib, self._model, context, options.slots or 1, threads)
         except BackendError:
             self.shutdown()
             raise
@@ -62,64 +63,79 @@ class LlamaCppBackend:
 
 
 class LlamaSteps:
-    """One llama.cpp context, and one sequence in it at a time."""
+    """One llama.cpp context with `slots` sequences, each with a cache of `context_tokens` of its own."""
 
-    def __init__(self, lib: Any, model: Any, context_tokens: int, threads: int) -> None:
+    def __init__(self, lib: Any, model: Any, context_tokens: int, slots: int, threads: int) -> None:
         self.context_tokens = context_tokens
+        self.slots = slots
         self._lib = lib
         self._vocabulary_size = lib.llama_vocab_n_tokens(lib.llama_model_get_vocab(model))
         params = lib.llama_context_default_params()
-        params.n_ctx = context_tokens
-        params.n_batch = params.n_ubatch = min(_BATCH_TOKENS, context_tokens)
-        params.n_seq_max = 1
+        params.n_ctx = context_tokens * slots
+        params.n_batch = params.n_ubatch = min(_BATCH_TOKENS, params.n_ctx)
+        params.n_seq_max = slots
+        params.kv_unified = False  # a sequence attends to its own cache, not to a masked one of all
         params.n_threads = params.n_threads_batch = threads
         params.no_perf = True
         self._batch_tokens = params.n_batch
         self._context = lib.llama_init_from_model(model, params)
         if not self._context:
-            raise BackendError(f"llama.cpp has no memory for a context of {context_tokens} tokens")
+            raise BackendError(f"llama.cpp has no memory for {slots} contexts of {context_tokens} tokens")
         self._batch = lib.llama_batch_init(self._batch_tokens, 0, 1)
         self._lengths: dict[int, int] = {}
+        self._free = list(range(slots - 1, -1, -1))
 
     def open(self) -> int:
-        if self._lengths:
-            raise BackendError("a generation is running on this model: one at a time")
-        self._lengths[0] = 0
-        return 0
+        if not self._free:
+            raise BackendError(f"all {self.slots} slots of this model are taken (BackendOptions.slots)")
+        sequence = self._free.pop()
+        self._lengths[sequence] = 0
+        return sequence
 
-    def decode(self, feeds: Sequence[Feed]) -> list[Logits]:
-        return [self._feed(feed) for feed in feeds]
-
-    def _feed(self, feed: Feed) -> Logits:
-        tokens = feed.tokens
-        if not tokens:
-            raise BackendError("an empty feed has no logits")
-        position = self._lengths[feed.sequence]
-        if position + len(tokens) > self.context_tokens:
-            raise BackendError(f"the context of {self.context_tokens} tokens is full")
+    def decode(self, feeds: Sequence[Feed]) -> list[Logits | None]:
+        for feed in feeds:
+            if not feed.tokens:
+                raise BackendError("an empty feed has no logits")
+            if self._lengths[feed.sequence] + len(feed.tokens) > self.context_tokens:
+                raise BackendError(f"the context of {self.context_tokens} tokens is full")
+        answers: list[Logits | None] = [None] * len(feeds)
+        rows: dict[int, int] = {}  # of the batch being filled: row -> feed whose logits it gives
         batch = self._batch
-        for start in range(0, len(tokens), self._batch_tokens):
-            part = tokens[start : start + self._batch_tokens]
-            batch.n_tokens = len(part)
-            for i, token in enumerate(part):
-                batch.token[i] = token
-                batch.pos[i] = position + i
-                batch.n_seq_id[i] = 1
-                batch.seq_id[i][0] = feed.sequence
-                batch.logits[i] = 0
-            batch.logits[len(part) - 1] = 1
-            if status := self._lib.llama_decode(self._context, batch):
-                raise BackendError(f"llama.cpp failed to decode {len(part)} tokens at {position} (status {status})")
-            position += len(part)
-            self._lengths[feed.sequence] = position
-        row = self._lib.llama_get_logits_ith(self._context, -1)
-        return np.ctypeslib.as_array(row, shape=(self._vocabulary_size,)).copy()
+        batch.n_tokens = 0
+        for index, feed in enumerate(feeds):
+            last = len(feed.tokens) - 1
+            for offset, token in enumerate(feed.tokens):
+                if batch.n_tokens == self._batch_tokens:
+                    self._run(rows, answers)
+                row = batch.n_tokens
+                batch.token[row] = token
+                batch.pos[row] = self._lengths[feed.sequence]
+                batch.n_seq_id[row] = 1
+                batch.seq_id[row][0] = feed.sequence
+                batch.logits[row] = wanted = feed.wants_logits and offset == last
+                if wanted:
+                    rows[row] = index
+                batch.n_tokens += 1
+                self._lengths[feed.sequence] += 1
+        self._run(rows, answers)
+        return answers
+
+    def _run(self, rows: dict[int, int], answers: list[Logits | None]) -> None:
+        """Decode the batch as filled, put the logits of its rows where they belong, and empty it."""
+        if status := self._lib.llama_decode(self._context, self._batch):
+            raise BackendError(f"llama.cpp failed to decode {self._batch.n_tokens} tokens (status {status})")
+        for row, index in rows.items():
+            logits = self._lib.llama_get_logits_ith(self._context, row)
+            answers[index] = np.ctypeslib.as_array(logits, shape=(self._vocabulary_size,)).copy()
+        rows.clear()
+        self._batch.n_tokens = 0
 
     def close(self, sequence: int) -> None:
         del self._lengths[sequence]
         memory = self._lib.llama_get_memory(self._context)
         if not self._lib.llama_memory_seq_rm(memory, sequence, -1, -1):
             raise BackendError("llama.cpp did not free the sequence")
+        self._free.append(sequence)
 
     def free(self) -> None:
         """Free the context; further use is an error."""

@@ -1,7 +1,7 @@
 """A backend that replays a script: the oracle of the tests, and a way to see the driver work without a model.
 
-The engine wants to say the tokens of the script in order, one per step, whatever it is fed; forced tokens do not
-move the script. It really is masked and sampled like any other engine.
+The engine wants to say the tokens of the script in order, one each time that logits are wanted, whatever it is fed:
+forced tokens do not move the script. It really is masked and sampled like any other engine.
 """
 
 from __future__ import annotations
@@ -72,23 +72,29 @@ Script = Sequence[int | Mapping[int, float]]
 class ScriptedSteps:
     """The script as a step engine. `fed` holds the tokens that each sequence was given, prompt included."""
 
-    def __init__(self, script: Script, vocabulary_size: int, context_tokens: int) -> None:
+    def __init__(self, script: Script, vocabulary_size: int, context_tokens: int, slots: int = 1) -> None:
         self.context_tokens = context_tokens
+        self.slots = slots
         self.fed: dict[int, list[int]] = {}
         self.calls: list[tuple[int, ...]] = []
         """The tokens of every feed, in order: forced tokens must come in one."""
+        self.steps: list[int] = []
+        """How many feeds each step had."""
         self._script = script
         self._size = vocabulary_size
         self._positions: dict[int, int] = {}
 
     def open(self) -> int:
+        if len(self._positions) >= self.slots:
+            raise BackendError(f"all {self.slots} slots are taken")
         sequence = len(self.fed)
         self.fed[sequence] = []
         self._positions[sequence] = 0
         return sequence
 
-    def decode(self, feeds: Sequence[Feed]) -> list[Logits]:
-        answers = []
+    def decode(self, feeds: Sequence[Feed]) -> list[Logits | None]:
+        answers: list[Logits | None] = []
+        self.steps.append(len(feeds))
         for feed in feeds:
             if not feed.tokens:
                 raise BackendError("an empty feed has no logits")
@@ -97,6 +103,9 @@ class ScriptedSteps:
             if len(tokens) > self.context_tokens:
                 raise BackendError(f"the context of {self.context_tokens} tokens is full")
             self.calls.append(tuple(feed.tokens))
+            if not feed.wants_logits:
+                answers.append(None)
+                continue
             position = self._positions[feed.sequence]
             self._positions[feed.sequence] = position + 1
             answers.append(self._logits(position))
@@ -162,6 +171,7 @@ class ScriptedBackend:
             vocabulary=[piece.encode() for piece in script.get("vocabulary", [])],
             context_tokens=options.context_tokens or script.get("context_tokens", 4096),
             level=script.get("level", "step"),
+            slots=options.slots or 1,
         )
         self.model = options.model
 
@@ -174,6 +184,7 @@ class ScriptedBackend:
         context_tokens: int = 4096,
         level: Literal["step", "request"] = "step",
         width: int = 1,
+        slots: int = 1,
     ) -> ScriptedBackend:
         """A backend that wants to say `tokens`, each one piece of the vocabulary (or logits by piece).
 
@@ -181,7 +192,9 @@ class ScriptedBackend:
         """
         backend = cls.__new__(cls)
         steps = [token.encode() if isinstance(token, str) else token for token in tokens]
-        backend._open(steps, vocabulary=vocabulary, context_tokens=context_tokens, level=level, width=width)
+        backend._open(
+            steps, vocabulary=vocabulary, context_tokens=context_tokens, level=level, width=width, slots=slots
+        )
         backend.model = "script"
         return backend
 
@@ -193,6 +206,7 @@ class ScriptedBackend:
         context_tokens: int,
         level: Literal["step", "request"],
         width: int = 1,
+        slots: int = 1,
     ) -> None:
         spelt = [[step] if isinstance(step, bytes) else [piece.encode() for piece in step] for step in steps]
         self.tokenizer = ScriptedTokenizer([*vocabulary, *(piece for step in spelt for piece in step)])
@@ -203,7 +217,7 @@ class ScriptedBackend:
         ]
         self.engine: StepEngine | RequestEngine
         if level == "step":
-            self.engine = ScriptedSteps(script, len(self.tokenizer.pieces), context_tokens)
+            self.engine = ScriptedSteps(script, len(self.tokenizer.pieces), context_tokens, slots)
         else:
             sampled = [token for token in script if isinstance(token, int)]
             if len(sampled) < len(script):

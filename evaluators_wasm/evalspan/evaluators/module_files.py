@@ -27,7 +27,7 @@ from evalspan.evaluators.guest import MAX_TABLE_ELEMENTS, MAX_TABLES
 from evalspan.evaluators.manifest import Manifest, ManifestError, read_manifest
 from evalspan.policies import EvaluatorEntry, Registry
 
-__all__ = ["MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file"]
+__all__ = ["MAX_MODULE_BYTES", "ModuleFile", "ModuleFiles", "check_file", "read_module_bytes"]
 
 MAX_MODULE_BYTES = 16 * 1024 * 1024
 """A small Rust module that is not stripped has 5 MB, most of it debug sections, which cost nothing to load."""
@@ -131,11 +131,15 @@ class ModuleFiles:
         if entry.builtin is not None:
             return _read_builtin(entry, entry.builtin)
         path = self._registry.module_path(entry)
-        return check_file(entry.name, _read_bounded(entry.name, path), pin=entry.sha256)
+        return check_file(entry.name, read_module_bytes(entry.name, path), pin=entry.sha256)
 
 
-def _read_bounded(name: str, path: Path) -> bytes:
-    """The bytes of a regular file that is not over the limit: a pipe or a device would block, or never end."""
+def read_module_bytes(name: str, path: Path) -> bytes:
+    """The bytes of a regular file that is not over the limit: a pipe or a device would block, or never end.
+
+    Raises:
+        ModuleRefused: with the checks `file` and `size`.
+    """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:  # noqa: PTH123 - what was opened is what is checked

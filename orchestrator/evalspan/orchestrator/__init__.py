@@ -1,7 +1,7 @@
 """The decode driver: generate text in which every span has its exact result."""
 
 from evalspan.orchestrator.backend import Backend, BackendOptions, Message
-from evalspan.orchestrator.driver import Driver, Generation, Prompt
+from evalspan.orchestrator.driver import Driver, Generation, Prompt, Request
 from evalspan.orchestrator.errors import (
     BackendError,
     DecodeError,
@@ -49,6 +49,7 @@ __all__ = [
     "PluginError",
     "Prompt",
     "PromptError",
+    "Request",
     "RequestError",
     "Restate",
     "SamplingParams",

@@ -47,7 +47,10 @@ class BackendOptions:
 
     model: str | None = None
     context_tokens: int | None = None
+    """Of each sequence."""
     threads: int | None = None
+    slots: int | None = None
+    """Sequences at once."""
 
 
 class Tokenizer(Protocol):
@@ -84,15 +87,21 @@ class Tokenizer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """Tokens to append to one sequence."""
+    """Tokens to append to one sequence; more follow before it is sampled from, unless `wants_logits`."""
 
     sequence: int
     tokens: Sequence[int]
+    wants_logits: bool = True
 
 
 @runtime_checkable
 class StepEngine(Protocol):
     """An engine that is driven step by step."""
+
+    @property
+    def slots(self) -> int:
+        """How many sequences can be open at once."""
+        ...
 
     @property
     def context_tokens(self) -> int:
@@ -107,10 +116,11 @@ class StepEngine(Protocol):
         """
         ...
 
-    def decode(self, feeds: Sequence[Feed]) -> list[Logits]:
+    def decode(self, feeds: Sequence[Feed]) -> list[Logits | None]:
         """Run the tokens of every feed through the model in one batch.
 
-        Answers the logits after the last token of each feed, in order. The arrays are the caller's own.
+        Answers the logits after the last token of each feed that wants them, in order. The arrays are the caller's
+        own. No two feeds are of one sequence.
         """
         ...
 

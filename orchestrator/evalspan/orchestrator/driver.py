@@ -1,42 +1,46 @@
-"""The decode driver: prompt in, events out, on any backend.
+"""The decode driver: prompts in, events out, on any backend.
 
-A generation is a loop of three lines: sample a token, let the span machine say what it means, feed the engine. With
-a request engine the loop is one level up: watch the completion, cancel it at a close tag, resume with the result.
+On a step engine generations run in a batch (`batch.py`): sample a token, let the span machine say what it means, feed
+the engine. A request engine is driven one level up (`resume.py`).
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Self
 
 from evalspan.evaluators import Evaluators, Failure, Outcome, RuntimeName
-from evalspan.orchestrator.backend import (
-    Backend,
-    BackendOptions,
-    Chunk,
-    CompletionRequest,
-    Feed,
-    Message,
-    RequestEngine,
-    StepEngine,
-)
+from evalspan.orchestrator.backend import Backend, BackendOptions, Message, RequestEngine, StepEngine
+from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Generating
 from evalspan.orchestrator.encoding import spell
 from evalspan.orchestrator.errors import DecodeError, PromptError, RequestError
 from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
 from evalspan.orchestrator.grammar import MODES, FreeText, Mode, Sentence, to_lark
-from evalspan.orchestrator.machine import Action, Continue, Evaluate, Force, SpanMachine, SpanPlan, Stop
+from evalspan.orchestrator.machine import Evaluate, SpanMachine, SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.orchestrator.plugins import backend_class
+from evalspan.orchestrator.resume import resumed
 from evalspan.orchestrator.sampling import Sampler, SamplingParams
 from evalspan.policies import ErrorCode, Registry, SpanRule
 
-__all__ = ["Driver", "Generation", "Prompt"]
+__all__ = ["Driver", "Generation", "Prompt", "Request"]
 
 Prompt = str | Sequence[Message]
 """Raw text to continue, or a conversation to answer. The prompt is inert: no span in it is evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A generation to run beside others; the fields are the parameters of `Driver.stream`."""
+
+    prompt: Prompt
+    mode: Mode | None = None
+    grammar: FreeText | Sentence | None = None
+    max_tokens: int = 256
+    sampling: SamplingParams | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,12 @@ class Driver:
         registry: Registry | None = None,
         *,
         runtime: RuntimeName = "wasm",
+        step_tokens: int = STEP_TOKENS,
     ) -> None:
+        if step_tokens < 1:
+            raise RequestError(f"step_tokens must be 1 or more, got {step_tokens}")
+        self.step_tokens = step_tokens
+        """Tokens of one prompt or forced block that a step takes while other generations wait."""
         self.backend = backend
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
@@ -82,15 +91,16 @@ class Driver:
         model: str | None = None,
         registry: Registry | None = None,
         context_tokens: int | None = None,
+        slots: int | None = None,
         runtime: RuntimeName = "wasm",
     ) -> Self:
-        """A driver on a backend that it loads by name.
+        """A driver on a backend that it loads by name, with room for `slots` generations at once.
 
         Raises:
             PluginError: no such backend.
             ModelError: the model is missing or cannot be read.
         """
-        options = BackendOptions(model=model, context_tokens=context_tokens)
+        options = BackendOptions(model=model, context_tokens=context_tokens, slots=slots)
         return cls(backend_class(backend)(options), registry, runtime=runtime)
 
     def __enter__(self) -> Self:
@@ -114,11 +124,7 @@ class Driver:
         sampling: SamplingParams | None = None,
     ) -> Generation:
         """Run a generation to its end. Parameters and errors as `stream`."""
-        events = tuple(self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling))
-        last = events[-1]
-        if not isinstance(last, Finished):
-            raise DecodeError("the generation ended without a reason")
-        return Generation(last.text, last.reason, events)
+        return _gathered(self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling))
 
     def stream(
         self,
@@ -128,13 +134,12 @@ class Driver:
         grammar: FreeText | Sentence | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """Yield the events of a generation as they happen; the last one is `Finished`.
 
         Closing the iterator cancels the generation and frees its place in the engine. `max_tokens` counts sampled
         and forced tokens; `grammar` is free text with spans by default; `mode` is `grammar-eval` where the engine can
-        be masked, else `no-grammar`. Errors in the request are raised at once,
-        not at the first event.
+        be masked, else `no-grammar`. Errors in the request are raised at once, not at the first event.
 
         Raises:
             RequestError: a parameter cannot be honoured on this backend.
@@ -142,35 +147,89 @@ class Driver:
             GrammarError: the grammar does not compile.
             DecodeError: from the iterator, where decoding cannot go on.
         """
+        request = Request(prompt, mode, grammar, max_tokens, sampling)
         engine = self.backend.engine
-        mode = mode or ("grammar-eval" if isinstance(engine, StepEngine) else "no-grammar")
+        if isinstance(engine, StepEngine):
+            return self._alone(engine, self._generating(0, request))
+        return self._resumed(engine, request)
+
+    def generate_many(self, requests: Iterable[Request]) -> list[Generation]:
+        """Run many generations, as many at once as the engine has slots; the answers are in the order of the requests.
+
+        A generation that cannot go on has the reason `decode_error`, and the others go on. Errors otherwise as
+        `stream_many`.
+        """
+        events: dict[int, list[Event]] = {}
+        for index, event in self.stream_many(requests):
+            events.setdefault(index, []).append(event)
+        return [_gathered(events[index]) for index in sorted(events)]
+
+    def stream_many(self, requests: Iterable[Request]) -> Generator[tuple[int, Event], None, None]:
+        """Yield `(index of the request, event)` of many generations as things happen.
+
+        Requests are taken as slots become free, so the iterable may be long. Closing the iterator cancels all.
+
+        Raises:
+            RequestError, PromptError, GrammarError: from the iterator, where a request cannot be honoured; those
+                that run are cancelled.
+        """
+        engine = self.backend.engine
+        if isinstance(engine, StepEngine):
+            waiting = (self._generating(index, request) for index, request in enumerate(requests))
+            with closing(Batch(engine, waiting, step_tokens=self.step_tokens).run()) as events:
+                for generating, event in events:
+                    yield generating.index, event
+            return
+        for index, request in enumerate(requests):
+            with closing(self._resumed(engine, request)) as alone:
+                for event in alone:
+                    yield index, event
+
+    def _alone(self, engine: StepEngine, generating: Generating) -> Generator[Event, None, None]:
+        """One generation as a batch of its own; where a batch goes on without it, this raises."""
+        with closing(Batch(engine, [generating]).run()) as events:
+            for _, event in events:
+                if isinstance(event, Finished) and generating.error is not None:
+                    raise generating.error
+                yield event
+
+    def _generating(self, index: int, request: Request) -> Generating:
+        prompt = self._prompt_tokens(request.prompt)
+        sampler = Sampler(request.sampling or SamplingParams())
+        return Generating(index, prompt, self._machine(request, "grammar-eval", len(prompt)), sampler)
+
+    def _resumed(self, engine: RequestEngine, request: Request) -> Generator[Event, None, None]:
+        prompt = self._prompt_tokens(request.prompt)
+        machine = self._machine(request, "no-grammar", len(prompt))
+        text = spell(self.backend.tokenizer, prompt)
+        stops = sorted({rule.close for rule in self.registry.spans})
+        return resumed(engine, machine, prompt, text, request.sampling or SamplingParams(), stops)
+
+    def _machine(self, request: Request, default: Mode, prompt_tokens: int) -> SpanMachine:
+        """The span machine of a request, which is checked here."""
+        mode, grammar = request.mode or default, request.grammar or FreeText()
         if mode not in MODES:
             raise RequestError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-        if max_tokens < 1:
-            raise RequestError(f"max_tokens must be 1 or more, got {max_tokens}")
+        if request.max_tokens < 1:
+            raise RequestError(f"max_tokens must be 1 or more, got {request.max_tokens}")
         masked = mode != "no-grammar"
-        if masked and not isinstance(engine, StepEngine):
+        if masked and not isinstance(self.backend.engine, StepEngine):
             raise RequestError(
                 f"backend {self.backend.name!r} samples by itself and cannot be masked: use mode 'no-grammar'"
             )
-        grammar = grammar or FreeText()
         if not masked and grammar != FreeText():
             raise RequestError("mode 'no-grammar' takes no grammar and requires no span")
-        tokens = self._prompt_tokens(prompt, engine.context_tokens)
-        machine = SpanMachine(
+        return SpanMachine(
             self._plans[mode != "grammar-no-eval"],
             self._clocked(),
-            max_tokens=min(max_tokens, engine.context_tokens - len(tokens)),
+            max_tokens=min(request.max_tokens, self.backend.engine.context_tokens - prompt_tokens),
             tokenizer=self.backend.tokenizer,
             matcher=self._compiled(grammar, mode).matcher() if masked else None,
             required=grammar.required if isinstance(grammar, FreeText) else (),
         )
-        sampling = sampling or SamplingParams()
-        if isinstance(engine, StepEngine):
-            return self._steps(engine, machine, tokens, Sampler(sampling))
-        return self._requests(engine, machine, tokens, sampling)
 
-    def _prompt_tokens(self, prompt: Prompt, context: int) -> list[int]:
+    def _prompt_tokens(self, prompt: Prompt) -> list[int]:
+        context = self.backend.engine.context_tokens
         empty = not prompt if isinstance(prompt, str) else not any(message.content for message in prompt)
         if empty:
             raise PromptError("the prompt is empty: there is nothing to continue")
@@ -210,81 +269,11 @@ class Driver:
 
         return evaluate
 
-    def _steps(self, engine: StepEngine, machine: SpanMachine, prompt: list[int], sampler: Sampler) -> Iterator[Event]:
-        sequence = engine.open()
-        try:
-            (logits,) = engine.decode([Feed(sequence, prompt)])
-            while True:
-                token = sampler.sample(logits, machine.mask())
-                action = machine.advance(token)
-                yield from machine.drain()
-                if isinstance(action, Stop):
-                    break
-                feed = [token]
-                if isinstance(action, Force):
-                    feed = [*(() if action.replaces_token else feed), *action.tokens]
-                start = time.perf_counter()
-                (logits,) = engine.decode([Feed(sequence, feed)])
-                if isinstance(action, Force):
-                    yield from _injected(action, start)
-                    if machine.remaining <= 0:
-                        action = machine.stop("length")
-                        yield from machine.drain()
-                        break
-        finally:
-            engine.close(sequence)
-        yield self._finished(machine, action.reason, len(prompt))
 
-    def _requests(
-        self, engine: RequestEngine, machine: SpanMachine, prompt: list[int], sampling: SamplingParams
-    ) -> Iterator[Event]:
-        history = list(prompt)
-        text = spell(self.backend.tokenizer, prompt)
-        stops = sorted({rule.close for rule in self.registry.spans})
-        while True:
-            # A copy: an engine may keep its request, and even extend the list.
-            request = CompletionRequest(tuple(history), bytes(text + machine.text), machine.remaining, sampling, stops)
-            action: Action = Continue()
-            start = 0.0
-            with closing(engine.complete(request)) as completion:
-                for chunk in completion:
-                    start = time.perf_counter()
-                    action = _take(machine, chunk, history)
-                    yield from machine.drain()
-                    if not isinstance(action, Continue):
-                        break
-            if isinstance(action, Continue):
-                raise DecodeError(f"backend {self.backend.name!r} ended a completion without a reason")
-            if isinstance(action, Force):
-                history += action.tokens
-                yield from _injected(action, start)
-                if machine.remaining > 0:
-                    continue
-                action = machine.stop("length")
-                yield from machine.drain()
-            yield self._finished(machine, action.reason, len(prompt))
-            return
-
-    def _finished(self, machine: SpanMachine, reason: FinishReason, prompt_tokens: int) -> Finished:
-        return Finished(reason, "".join(machine.output), prompt_tokens, machine.sampled, machine.forced)
-
-
-def _take(machine: SpanMachine, chunk: Chunk, history: list[int]) -> Action:
-    """What a chunk means; its tokens up to the first that is no plain continuation join the history."""
-    for token in chunk.tokens:
-        action = machine.advance(token)
-        if isinstance(action, Continue) or (isinstance(action, Force) and not action.replaces_token):
-            history.append(token)
-        if not isinstance(action, Continue):
-            return action
-    if chunk.data and not chunk.tokens:
-        action = machine.advance_bytes(chunk.data)
-        if not isinstance(action, Continue):
-            return action
-    return machine.stop(chunk.end) if chunk.end else Continue()
-
-
-def _injected(action: Force, start: float) -> Iterator[Injected]:
-    milliseconds = round((time.perf_counter() - start) * 1000, 2)
-    for block in action.blocks:
-        yield Injected(block.span, block.kind, block.text, block.tokens, milliseconds)
+def _gathered(events: Iterable[Event]) -> Generation:
+    """The events of one generation as its result."""
+    seen = tuple(events)
+    last = seen[-1]
+    if not isinstance(last, Finished):
+        raise DecodeError("the generation ended without a reason")
+    return Generation(last.text, last.reason, seen)

@@ -27,12 +27,13 @@ __all__ = [
 InjectionKind = Literal["result", "error", "restated"]
 """What a forced block is."""
 
-FinishReason = Literal["eos", "length", "over_budget", "evaluation_error", "cancelled"]
+FinishReason = Literal["eos", "length", "over_budget", "evaluation_error", "decode_error", "cancelled"]
 """Why a generation ended.
 
 `eos`: the model ended it, or the grammar was complete. `length`: the token limit or the context is reached.
 `over_budget`: an error could not be injected within the policy's budget. `evaluation_error`: a span failed
-whose rule says `on_error = "stop"`. `cancelled`: the caller ended it.
+whose rule says `on_error = "stop"`. `decode_error`: decoding could not go on, in a batch whose other generations do.
+`cancelled`: the caller ended it.
 """
 
 

@@ -8,6 +8,7 @@ Every error that evalspan raises on purpose is an `EvalspanError`; each lives be
     │   ├── ModuleRefused             a module that fails load-time validation
     │   ├── EvaluatorUnavailable      a runtime or a library that is not installed
     │   └── OptionError               an option an evaluator does not take
+    ├── ScaffoldError                 evalspan.evaluators.scaffold
     ├── VectorError                   evalspan.conformance.vectors
     ├── RequestError                  evalspan.orchestrator.errors
     ├── GrammarError                  evalspan.orchestrator.errors

@@ -74,10 +74,10 @@ _DECLARED = f"{_numbered('(func $f{0})')} (elem declare func {_numbered('$f{0}')
 _TABLED = f"(table $t {_FUNCTIONS} funcref) {_numbered('(func $f{0})')} (elem (i32.const 0) {_numbered('$f{0}')})"
 
 MIXES = (
-    Mix("loop", "a loop and nothing else, for comparison", _module("")),
+    Mix("loop", "nothing else, for comparison", _module("")),
     Mix(
         "division",
-        "64-bit divisions, each of the quotient before",
+        "64-bit, each of the last quotient",
         _chain(
             "local.get $by i64.div_s",
             "i64",
@@ -87,10 +87,10 @@ MIXES = (
             before="(local.set $by (i64.extend_i32_u (local.get $n)))",
         ),
     ),
-    Mix("square-root", "square roots, each of the root before", _chain("f64.sqrt", "f64", "(f64.const 1.7e308)")),
+    Mix("square-root", "each of the last root", _chain("f64.sqrt", "f64", "(f64.const 1.7e308)")),
     Mix(
         "subnormal",
-        "divisions of a number too small for the fast circuits",
+        "divisions of tiny numbers",
         _chain(
             "local.get $by f64.div",
             "f64",
@@ -102,12 +102,12 @@ MIXES = (
     ),
     Mix(
         "pointer-chase",
-        "loads, each from the address that the one before gave, over all of memory",
+        "loads that wait for each other",
         _chain("i32.load", "i32", "(i32.const 0)", local="(local $line i32)", before=_CYCLE),
     ),
     Mix(
         "call-indirect",
-        "calls through a table, of thousands of functions in turn",
+        "calls of 4,000 functions in turn",
         _module(
             " ".join(f"(call_indirect $t (i32.const {i * 769 % _FUNCTIONS}))" for i in range(_UNROLLED)),
             declare=_TABLED,
@@ -115,27 +115,27 @@ MIXES = (
     ),
     Mix(
         "copy-little",
-        "copies of a few bytes that overlap, with lengths that the compiler does not know",
+        "copies of single bytes",
         _statements("(memory.copy (i32.const 127) (i32.const 125) (local.get $n))", charged=4),
     ),
     Mix(
         "copy-much",
-        "copies of half the memory, which are charged by the byte",
+        "copies of 512 KiB",
         _module("(memory.copy (i32.const 0) (i32.const 524288) (i32.const 524288))"),
     ),
     Mix(
         "table-grow",
-        "growths of a table by nothing",
+        "growths by nothing",
         _statements("(drop (table.grow $t (ref.null func) (i32.const 0)))", declare="(table $t 1 funcref)", charged=3),
     ),
     Mix(
         "function-reference",
-        "references to thousands of functions in turn, each made by the host's code",
+        "references to 4,000 functions",
         _module(_numbered("(drop (ref.func $f{0}))"), declare=_DECLARED),
     ),
     Mix(
         "memory-grow",
-        "growths of memory that the host's code refuses",
+        "growths that are refused",
         _chain("memory.grow", "i32", "(i32.const -1)"),
     ),
 )

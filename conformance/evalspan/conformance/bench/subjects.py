@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from evalspan.evaluators import Evaluators, Failure, Outcome
 from evalspan.evaluators.module_files import ModuleFiles
+from evalspan.evaluators.runtime import SandboxPath
 from evalspan.policies import Registry
 
 __all__ = ["CASES", "RUNTIMES", "CaseName", "Subject", "Variant", "inputs", "opened"]
@@ -74,8 +75,8 @@ def inputs(evaluator: str, limit: int) -> dict[CaseName, bytes]:
 
 
 @contextmanager
-def opened() -> Iterator[list[list[Subject]]]:
-    """Every subject, those of one evaluator and case together; each has answered once.
+def opened() -> Iterator[tuple[list[list[Subject]], SandboxPath]]:
+    """Every subject, those of one evaluator and case together, and how the sandbox runs. Each has answered once.
 
     Raises:
         EvaluatorError: a runtime lacks an evaluator.
@@ -92,11 +93,12 @@ def opened() -> Iterator[list[list[Subject]]]:
         }
         for evaluators in runtimes.values():
             stack.enter_context(evaluators)
-        yield [
+        groups = [
             _group(runtimes, evaluator, case, data)
             for evaluator in _EXPRESSIONS
             for case, data in inputs(evaluator, registry.limits.max_input_bytes).items()
         ]
+        yield groups, runtimes["wasm"].sandbox or "portable"
 
 
 def _third_party(registry: Registry, folder: Path) -> Registry:

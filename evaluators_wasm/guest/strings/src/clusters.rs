@@ -6,6 +6,8 @@ use alloc::vec::Vec;
 use crate::unicode::Breaks;
 use crate::utf8::{CodePoint, CodePoints};
 
+const CR: CodePoint = 0x0d;
+
 /// Whether every byte is a cluster.
 fn is_bytewise(text: &[u8]) -> bool {
     bytewise_length(text) == text.len()
@@ -31,6 +33,8 @@ pub struct Cluster {
     pub first: CodePoint,
     /// Its second code point, or 0.
     pub second: CodePoint,
+    /// Whether it has more than two.
+    pub has_more: bool,
 }
 
 impl Cluster {
@@ -60,7 +64,12 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
         first = code_point;
     }
     while start < text.len() {
-        let bytes = if first < 0x80 { bytewise_length(&text[start..]) } else { 0 };
+        let bytes = match text.get(start + 1) {
+            _ if first >= 0x80 => 0,
+            Some(b'\n') if first == CR => 0,
+            Some(byte) if !byte.is_ascii() => 0,
+            _ => bytewise_length(&text[start..]),
+        };
         let piece = if bytes > 0 {
             let end = start + bytes;
             code_points = CodePoints::new_at(text, end);
@@ -70,16 +79,19 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
             breaks.before(first);
             Piece::Bytes(core::mem::replace(&mut start, end), end)
         } else {
-            let mut second = 0;
+            let (mut second, mut has_more) = (0, false);
             let next = code_points.find(|(_, code_point)| {
-                let is_boundary = breaks.before(*code_point);
-                if !is_boundary && second == 0 {
+                if breaks.before(*code_point) {
+                    return true;
+                }
+                has_more = second != 0;
+                if !has_more {
                     second = *code_point;
                 }
-                is_boundary
+                false
             });
             let (end, code_point) = next.unwrap_or((text.len(), 0));
-            let cluster = Cluster { start, end, first, second };
+            let cluster = Cluster { start, end, first, second, has_more };
             start = end;
             first = code_point;
             Piece::Cluster(cluster)
@@ -93,17 +105,10 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
 /// Between two ASCII characters there is a boundary, unless they are CR LF. The last of a run may go on with what is
 /// behind it, and is left over.
 fn bytewise_length(text: &[u8]) -> usize {
-    match text {
-        [_, next, ..] if !next.is_ascii() => return 0,
-        [b'\r', b'\n', ..] => return 0,
-        _ => {}
+    let mut run = 0;
+    while run < text.len() && text[run].is_ascii() && !(text[run] == b'\n' && run > 0 && text[run - 1] == b'\r') {
+        run += 1;
     }
-    let mut last = 0;
-    let goes_on = |byte: &&u8| {
-        let before = core::mem::replace(&mut last, **byte);
-        byte.is_ascii() && !(**byte == b'\n' && before == b'\r')
-    };
-    let run = text.iter().take_while(goes_on).count();
     if run == text.len() {
         run
     } else {

@@ -18,15 +18,14 @@ pub fn is_palindrome(arguments: Arguments<'_>) -> Answer {
 pub fn reverse(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
     let mut reversed = vec![0; text.len()];
-    clusters::each(text, |piece| match piece {
-        Piece::Bytes(start, end) => {
-            let place = &mut reversed[text.len() - end..text.len() - start];
-            for (to, from) in place.iter_mut().zip(text[start..end].iter().rev()) {
-                *to = *from;
-            }
-        }
-        Piece::Cluster(Cluster { start, end, .. }) => {
-            utf8::copy(&mut reversed[text.len() - end..text.len() - start], &text[start..end]);
+    let mut rest = &mut reversed[..];
+    clusters::each(text, |piece| {
+        let (Piece::Bytes(start, end) | Piece::Cluster(Cluster { start, end, .. })) = piece;
+        let (before, place) = core::mem::take(&mut rest).split_at_mut(text.len() - end);
+        rest = before;
+        match piece {
+            Piece::Bytes(..) => place.iter_mut().zip(text[start..end].iter().rev()).for_each(|(to, from)| *to = *from),
+            Piece::Cluster(_) => utf8::copy(place, &text[start..end]),
         }
     });
     Ok(Value::Text(reversed))

@@ -55,7 +55,7 @@ pub fn trim(arguments: Arguments<'_>) -> Answer {
     let is_kept = |(_, code_point): &(usize, CodePoint)| !is_white_space(*code_point);
     let start = CodePoints::new(text).find(is_kept).map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
-    let end = utf8::backwards(rest).find(is_kept).map_or(0, |(at, _)| at + utf8::first_length(&rest[at..]));
+    let end = utf8::backwards(rest).find(is_kept).map_or(0, |(at, code_point)| at + utf8::length(code_point));
     Ok(Value::Text(rest[..end].into()))
 }
 

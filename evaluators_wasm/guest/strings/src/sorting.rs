@@ -10,11 +10,15 @@ use core::ops::Range;
 use crate::clusters::Cluster;
 use crate::utf8::{self, CodePoint, Text};
 
-/// A number of 32 bits that is in the order of clusters as far as it goes, and below it the offsets of the cluster's
-/// start and its end: 16 bits each, since both limits end at 16 KiB.
+/// A number of 32 bits that is in the order of clusters as far as it goes; a bit that says whether the cluster has bytes
+/// beyond it; the offsets of the cluster's start and its end in 15 and 16 bits, since both limits end at 16 KiB.
 ///
 /// At first the number is the first code point and what fits of the second, then four bytes from some depth on.
 type Key = u64;
+
+/// The bit for bytes beyond the number, below it: a cluster without them comes first.
+const MORE: Key = 1 << MORE_BIT;
+const MORE_BIT: u32 = 31;
 
 /// Where the number is in a key.
 const NUMBER: u32 = 32;
@@ -29,6 +33,9 @@ const SECOND_BITS: u32 = 11;
 const SECOND_MOST: CodePoint = (1 << SECOND_BITS) - 1;
 
 const CR: CodePoint = 0x0d;
+
+/// The bits of a key that are sorted by at once.
+const DIGIT: Key = 0xff;
 
 /// How many numbers are sorted by comparison at most: below, the passes over 256 counts cost more.
 const FEW: usize = 64;
@@ -77,10 +84,11 @@ impl Counts {
         is_line_end
     }
 
-    /// The code points and how often each was counted; CR, after which CR LF stands, in any case.
-    fn iter(&self) -> impl Iterator<Item = (CodePoint, u16)> + '_ {
-        let all = (0..).zip(self.times.iter().copied());
-        all.filter(|(code_point, times)| *times > 0 || *code_point == CR)
+    /// The first code point from `from` on that was counted, and how often.
+    fn next(&self, from: CodePoint) -> Option<(CodePoint, u16)> {
+        let rest = self.times.get(from as usize..)?;
+        let skipped = rest.iter().position(|times| *times > 0)?;
+        Some((from + skipped as CodePoint, rest[skipped]))
     }
 
     /// How often a cluster of one byte was counted.
@@ -122,7 +130,8 @@ impl<'a> Sorter<'a> {
             self.keys.reserve(self.text.len() / 3 + 1);
         }
         let number = cluster.first << SECOND_BITS | cluster.second.min(SECOND_MOST);
-        self.keys.push(key(number, cluster.start..cluster.end));
+        let has_more = cluster.has_more || cluster.second >= SECOND_MOST;
+        self.keys.push(key(number, has_more, cluster.start..cluster.end));
     }
 
     /// Whether the clusters are in ascending order as they are: their keys are, and where those do not have all the
@@ -130,7 +139,7 @@ impl<'a> Sorter<'a> {
     pub fn is_ascending(&self) -> bool {
         self.keys.windows(2).all(|pair| {
             let (one, other) = (pair[0], pair[1]);
-            one <= other && !(is_tie(one, other) && cluster(self.text, one) > cluster(self.text, other))
+            one <= other && !(is_open(one, other) && cluster(self.text, one) > cluster(self.text, other))
         })
     }
 
@@ -138,16 +147,16 @@ impl<'a> Sorter<'a> {
     pub fn sorted(mut self) -> Sorted<'a> {
         sort_keys(&mut self.keys);
         let mut pending = Vec::new();
-        push_ties(&self.keys, 0, &mut pending);
+        push_open(&self.keys, 0, first_depth, &mut pending);
         while let Some((range, depth)) = pending.pop() {
-            let first = range.start;
-            let ties = &mut self.keys[range];
-            for tie in ties.iter_mut() {
-                *tie = key(number(&cluster(self.text, *tie)[depth..]), range_of(*tie));
+            let start = range.start;
+            let open = &mut self.keys[range];
+            for open in open.iter_mut() {
+                let rest = &cluster(self.text, *open)[depth..];
+                *open = key(number(rest), rest.len() > DEPTH, range_of(*open));
             }
-            sort_keys(ties);
-            // More of the same depth
-            push_equal(ties, first, depth + DEPTH, &mut pending);
+            sort_keys(open);
+            push_open(open, start, |_| depth + DEPTH, &mut pending);
         }
         Sorted { text: self.text, keys: self.keys }
     }
@@ -162,19 +171,14 @@ pub struct Sorted<'a> {
 impl<'a> Sorted<'a> {
     /// All clusters of the text in ascending order, given those that are counted.
     pub fn merged(&self, counts: &Counts) -> Text {
-        let mut merged = Merged { text: vec![0; self.text.len()], length: 0 };
-        let mut counted = counts.iter().peekable();
+        let mut merged = Merged { text: vec![0; self.text.len()], length: 0, next: counts.next(0), counts };
+        for _ in 0..counts.line_ends {
+            merged.push_other(b"\r\n"); // the least of all that have several characters
+        }
         for cluster in self.iter() {
-            // A code point comes before what begins with it.
-            let first = utf8::first(cluster).unwrap_or(0);
-            while let Some((code_point, times)) = counted.next_if(|(code_point, _)| *code_point <= first) {
-                merged.repeat(code_point, times, counts.line_ends);
-            }
-            merged.push(cluster);
+            merged.push_other(cluster);
         }
-        for (code_point, times) in counted {
-            merged.repeat(code_point, times, counts.line_ends);
-        }
+        merged.push_counted(CodePoint::MAX);
         merged.text
     }
 
@@ -195,33 +199,48 @@ impl<'a> Sorted<'a> {
 }
 
 /// A text of known length in the making.
-struct Merged {
+struct Merged<'a> {
     text: Text,
     length: usize,
+    counts: &'a Counts,
+    /// What is counted of the next code point.
+    next: Option<(CodePoint, u16)>,
 }
 
-impl Merged {
+impl Merged<'_> {
+    /// Appends a cluster that is not counted, and before it what is: a code point comes before what begins with it.
+    #[inline(always)] // once for each cluster of a text
+    fn push_other(&mut self, cluster: &[u8]) {
+        let first = utf8::first(cluster).unwrap_or(0);
+        if matches!(self.next, Some((code_point, _)) if code_point <= first) {
+            self.push_counted(first);
+        }
+        self.push(cluster);
+    }
+
+    /// Appends what is counted, up to a code point.
+    fn push_counted(&mut self, last: CodePoint) {
+        while let Some((code_point, times)) = self.next.filter(|(code_point, _)| *code_point <= last) {
+            let mut bytes = Text::new();
+            utf8::push(&mut bytes, code_point);
+            for _ in 0..times {
+                self.push(&bytes);
+            }
+            self.next = self.counts.next(code_point + 1);
+        }
+    }
+
+    #[inline(always)] // once for each cluster of a text
     fn push(&mut self, cluster: &[u8]) {
         let end = self.length + cluster.len();
         utf8::copy(&mut self.text[self.length..end], cluster);
         self.length = end;
     }
-
-    /// Appends what is counted of a code point.
-    fn repeat(&mut self, code_point: CodePoint, times: u16, line_ends: u16) {
-        let mut bytes = Text::new();
-        utf8::push(&mut bytes, code_point);
-        for _ in 0..times {
-            self.push(&bytes);
-        }
-        if code_point == CR {
-            (0..line_ends).for_each(|_| self.push(b"\r\n"));
-        }
-    }
 }
 
-fn key(number: u32, range: Range<usize>) -> Key {
-    u64::from(number) << NUMBER | (range.start << 16 | range.end) as u64
+fn key(number: u32, has_more: bool, range: Range<usize>) -> Key {
+    let place = u32::from(has_more) << MORE_BIT | (range.start << 16 | range.end) as u32;
+    u64::from(number) << NUMBER | u64::from(place)
 }
 
 /// Four bytes as a number; zeros stand behind the end: no cluster of several bytes has a NUL.
@@ -233,9 +252,39 @@ fn number(bytes: &[u8]) -> u32 {
     u32::from_be_bytes(number)
 }
 
+/// The bytes that the first number of a key stands for.
+fn first_depth(key: Key) -> usize {
+    let number = (key >> NUMBER) as u32;
+    let second = number & SECOND_MOST;
+    let first_length = utf8::length(number >> SECOND_BITS);
+    if second == 0 || second == SECOND_MOST {
+        first_length
+    } else {
+        first_length + utf8::length(second)
+    }
+}
+
+/// Whether two clusters have bytes beyond their numbers, and the same number.
+fn is_open(one: Key, other: Key) -> bool {
+    one & MORE != 0 && one >> MORE_BIT == other >> MORE_BIT
+}
+
+/// Pushes the ranges of sorted keys that are [`is_open`] among each other, and the depth where the other bytes begin.
+fn push_open(keys: &[Key], start: usize, depth: impl Fn(Key) -> usize, pending: &mut Vec<(Range<usize>, usize)>) {
+    let mut first = 0;
+    while first < keys.len() {
+        let rest = &keys[first..];
+        let length = rest.iter().take_while(|key| is_open(rest[0], **key)).count();
+        if length > 1 {
+            pending.push((start + first..start + first + length, depth(rest[0])));
+        }
+        first += length.max(1);
+    }
+}
+
 /// Where the cluster of a key is in the text.
 fn range_of(key: Key) -> Range<usize> {
-    (key >> 16 & 0xffff) as usize..(key & 0xffff) as usize
+    (key >> 16 & 0x7fff) as usize..(key & 0xffff) as usize
 }
 
 /// The cluster of a key.
@@ -243,38 +292,43 @@ fn cluster(text: &[u8], key: Key) -> &[u8] {
     &text[range_of(key)]
 }
 
-/// Sorts keys whose offsets ascend: many of them byte by byte from the lowest, in linear time.
+/// Sorts keys whose offsets ascend: many of them in linear time, digit by digit from the lowest in which they differ.
 fn sort_keys(keys: &mut [Key]) {
     if keys.len() <= FEW {
         keys.sort();
         return;
     }
-    let differing = keys.iter().fold(0, |bits, key| bits | (*key ^ keys[0]));
+    let first = keys[0];
+    let differing = keys.iter().fold(0, |bits, key| bits | (*key ^ first));
     let mut spare = vec![0; keys.len()];
     let mut is_moved = false;
     let (mut from, mut to) = (keys, &mut spare[..]);
-    for shift in (KEY_SHIFT..u64::BITS).step_by(8) {
-        let byte = |key: Key| (key >> shift) as u8;
-        if byte(differing) == 0 {
-            continue;
-        }
-        let mut starts = [0; 256];
-        for key in from.iter() {
-            starts[usize::from(byte(*key))] += 1;
-        }
-        let mut start = 0;
-        for count in &mut starts {
-            start += core::mem::replace(count, start);
-        }
-        for key in from.iter() {
-            let start = &mut starts[usize::from(byte(*key))];
-            to[*start] = *key;
-            *start += 1;
-        }
+    let mut left = differing >> MORE_BIT << MORE_BIT;
+    while left != 0 {
+        let shift = left.trailing_zeros();
+        distribute(from, to, |key| (key >> shift & DIGIT) as usize);
         core::mem::swap(&mut from, &mut to);
         is_moved = !is_moved;
+        left &= !(DIGIT << shift);
     }
     if is_moved {
         to.copy_from_slice(from);
+    }
+}
+
+/// Copies keys in the order of a digit; those with the same digit stay in order.
+fn distribute(from: &[Key], to: &mut [Key], digit: impl Fn(Key) -> usize) {
+    let mut places = [0; DIGIT as usize + 1];
+    for key in from {
+        places[digit(*key)] += 1;
+    }
+    let mut start = 0;
+    for count in &mut places {
+        start += core::mem::replace(count, start);
+    }
+    for key in from {
+        let place = &mut places[digit(*key)];
+        to[*place] = *key;
+        *place += 1;
     }
 }

@@ -71,10 +71,14 @@ pub fn first(text: &[u8]) -> Option<CodePoint> {
     CodePoints::new(text).next().map(|(_, code_point)| code_point)
 }
 
-/// The length in bytes of the first code point.
-pub fn first_length(text: &[u8]) -> usize {
-    let mut code_points = CodePoints::new(text);
-    code_points.next().map_or(0, |_| code_points.at)
+/// The length in bytes of a code point.
+pub fn length(code_point: CodePoint) -> usize {
+    match code_point {
+        0..=0x7f => 1,
+        0x80..=0x7ff => 2,
+        0x800..=0xffff => 3,
+        _ => 4,
+    }
 }
 
 /// The number of code points.

@@ -32,6 +32,8 @@ _COMMANDS = {
     "demo": "evalspan.orchestrator.cli.demo:demo",
     "evaluate": "evalspan.orchestrator.cli.evaluate:evaluate",
     "evaluators": "evalspan.orchestrator.cli.evaluators:evaluators",
+    "inspect": "evalspan.orchestrator.cli.inspect:inspect",
+    "new-evaluator": "evalspan.orchestrator.cli.new_evaluator:new_evaluator",
     "plugins": "evalspan.orchestrator.cli.plugins:plugins",
     "registry": "evalspan.orchestrator.cli.registry:registry",
     "run": "evalspan.orchestrator.cli.run:run",

@@ -1,0 +1,59 @@
+"""`evalspan bench`: figures, with how they were measured and on what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from evalspan.orchestrator.cli.options import json_option
+
+__all__ = ["bench"]
+
+
+@click.group()
+def bench() -> None:
+    """Measure what evalspan costs. Machines are noisy: what counts are ratios within one run."""
+
+
+@bench.command()
+@json_option
+@click.option(
+    "--plot", "figure", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures too: .png or .svg."
+)
+@click.option(
+    "--rounds", type=click.IntRange(min=1), default=100, show_default=True, help="Interleaved rounds; 100 take 15 s."
+)
+@click.option(
+    "--model",
+    metavar="FILE",
+    help="Compare with a decode step of this GGUF model; `default` is the one that is installed.",
+)
+def overhead(as_json: bool, figure: Path | None, rounds: int, model: str | None) -> None:
+    """What sandboxing costs: the same expressions in the sandbox, in this process and in a process of their own.
+
+    All pay the same policy checks. Goals are reported as met or not met. With --json the figures are {"machine",
+    "rows": [{"evaluator", "runtime", "case", "p50_us", "p99_us", "ratio_to_in_process", "fuel"}], "longest_hold_us"},
+    and "decode_step" with --model; the goals go to standard error.
+    """
+    if figure is not None:  # before minutes are spent on what cannot be drawn
+        from evalspan.conformance.bench.figure import check
+
+        check(figure)
+    from rich.console import Console
+
+    from evalspan.conformance.bench.overhead import run
+    from evalspan.conformance.bench.overhead_text import print_goals, print_overhead
+
+    found = run(rounds, model)
+    if as_json:
+        click.echo(json.dumps(found.as_json()))
+        print_goals(found, Console(stderr=True, highlight=False))
+    else:
+        print_overhead(found, Console(highlight=False))
+    if figure is not None:
+        from evalspan.conformance.bench.overhead_plot import draw
+
+        draw(found, figure)
+        click.echo(f"{figure} is written", err=True)
