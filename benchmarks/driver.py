@@ -7,9 +7,10 @@ import numpy as np
 
 from evalspan.orchestrator import Driver, Message
 from evalspan.orchestrator.backend import Feed, StepEngine
-from evalspan.orchestrator.grammar import FreeText, Mode, to_lark
+from evalspan.orchestrator.grammar import Mode
 from evalspan.orchestrator.machine import SpanMachine, SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
+from evalspan.orchestrator.sentences import FreeText
 
 STEPS = 64
 ROUNDS = 7
@@ -44,10 +45,10 @@ def mask_microseconds(driver: Driver) -> list[float]:
     """The time of each mask of plain text, one per token of a text with a `<` in each sentence."""
     tokenizer = driver.backend.tokenizer
     vocabulary = Vocabulary(tokenizer)
-    grammar = CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.marks)[0], vocabulary, free_text=True)
+    grammar = CompiledGrammar(FreeText().compile(driver.registry, vocabulary.marks), vocabulary)
     machine = SpanMachine(
         SpanPlan(driver.registry),
-        lambda rule, content: (driver.evaluators.evaluate(rule.evaluator, content, rule), 0.0),
+        lambda name, content, rule: (driver.evaluators.evaluate(name, content, rule), 0.0),
         max_tokens=1_000_000,
         tokenizer=tokenizer,
         matcher=grammar.matcher(),

@@ -1,5 +1,6 @@
 """The real model through llama.cpp: forced tokens are read by it, tags are never missed, bad files are named."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,7 @@ from evalspan.orchestrator import (
 )
 from evalspan.orchestrator.backend import Feed, Logits, StepEngine
 from evalspan.orchestrator.encoding import encode_forced, spell
-from evalspan.orchestrator.grammar import Mode, to_lark
+from evalspan.orchestrator.grammar import Mode
 from evalspan.orchestrator.machine import Force, SpanMachine, SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 
@@ -117,13 +118,13 @@ def test_what_a_generation_left_in_the_cache_is_what_a_prompt_would_leave(driver
 def grammar(driver: Driver) -> CompiledGrammar:
     """Free text with spans over the model's vocabulary."""
     vocabulary = Vocabulary(driver.backend.tokenizer)
-    return CompiledGrammar(to_lark(FreeText(), driver.registry, vocabulary.marks)[0], vocabulary, free_text=True)
+    return CompiledGrammar(FreeText().compile(driver.registry, vocabulary.marks), vocabulary)
 
 
 def machine_for(driver: Driver, grammar: CompiledGrammar | None) -> SpanMachine:
     return SpanMachine(
         SpanPlan(driver.registry),
-        lambda rule, content: (driver.evaluators.evaluate(rule.evaluator, content, rule), 0.0),
+        lambda name, content, rule: (driver.evaluators.evaluate(name, content, rule), 0.0),
         max_tokens=10_000,
         tokenizer=driver.backend.tokenizer,
         matcher=None if grammar is None else grammar.matcher(),
@@ -171,7 +172,8 @@ def test_all_real_tokens_that_run_past_a_close_tag_are_cut_or_masked(driver: Dri
 
 def test_masks_of_plain_text_are_the_same_from_the_memo_and_anew(driver: Driver, grammar: CompiledGrammar) -> None:
     pieces, eos = driver.backend.tokenizer.pieces, driver.backend.tokenizer.eos_ids
-    anew = CompiledGrammar(grammar.lark, grammar.vocabulary, free_text=False)
+    kept = FreeText().compile(driver.registry, grammar.vocabulary.marks)
+    anew = CompiledGrammar(replace(kept, free_text=False), grammar.vocabulary)
     random = np.random.default_rng(5)
     for _ in range(3):
         remembers, computes = machine_for(driver, grammar), machine_for(driver, anew)

@@ -1,12 +1,15 @@
 """Masks are exact: a token is allowed if and only if some document starts with it, at every reachable prefix."""
 
+from dataclasses import replace
+
 import pytest
 from support import finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Injected, Pattern, Restate, Sentence, SpanPart
-from evalspan.orchestrator.grammar import LEAD_WORDS, MARKS, Marks, Mode, to_lark
+from evalspan.orchestrator.grammar import MARKS, Marks, Mode
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
+from evalspan.orchestrator.sentences import LEAD_WORDS
 from evalspan.policies import Registry
 
 REGISTRY = Registry.parse(
@@ -64,8 +67,7 @@ def is_document(text: bytes) -> bool:
 def compiled(mode: Mode, grammar: FreeText | Sentence, registry: Registry = REGISTRY) -> CompiledGrammar:
     vocabulary = Vocabulary(ScriptedTokenizer(AWKWARD))
     marks = vocabulary.marks if mode == "grammar-eval" else None
-    lark, directives = to_lark(grammar, registry, marks)
-    return CompiledGrammar(lark, vocabulary, directives=directives)
+    return CompiledGrammar(replace(grammar.compile(registry, marks), free_text=False), vocabulary)
 
 
 def test_every_token_at_every_prefix_agrees_with_a_plain_search() -> None:
@@ -202,7 +204,7 @@ def test_without_evaluation_the_model_writes_the_result() -> None:
 )
 def test_what_does_not_compile_is_an_error_with_its_reason(grammar: FreeText | Sentence) -> None:
     with pytest.raises(GrammarError):
-        to_lark(grammar, REGISTRY, Marks(1000))
+        grammar.compile(REGISTRY, Marks(1000))
 
 
 @pytest.mark.parametrize("content", ["a/b", "[/]+", r"\/x", r"[\\/]", "[^<]*"])
@@ -266,4 +268,4 @@ def test_a_restated_result_counts_towards_the_token_limit() -> None:
 def test_more_directives_than_marks_are_refused() -> None:
     parts = [Restate("calc", f"[0-9]{{{n}}}") for n in range(1, MARKS)]
     with pytest.raises(GrammarError, match="at most 62"):
-        to_lark(Sentence((SpanPart("calc"), *parts)), REGISTRY, Marks(1000))
+        Sentence((SpanPart("calc"), *parts)).compile(REGISTRY, Marks(1000))

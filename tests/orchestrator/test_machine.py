@@ -17,7 +17,7 @@ PIECES = st.sampled_from(
 )
 
 
-def upper(rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
+def upper(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, float]:
     """A stand-in evaluator: it records nothing and answers from its input alone."""
     if b"!" in content:
         return Failure(ErrorCode.SYNTAX, "no"), 1.0
@@ -74,7 +74,7 @@ def test_an_open_tag_inside_a_span_is_content() -> None:
 def test_each_span_is_evaluated_once() -> None:
     calls = []
 
-    def counted(rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
+    def counted(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, float]:
         calls.append(content)
         return Value("1"), 1.0
 
@@ -86,7 +86,7 @@ def test_each_span_is_evaluated_once() -> None:
 
 
 def test_injected_text_never_triggers() -> None:
-    def echo(rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
+    def echo(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, float]:
         return Value("<calc>9*9</calc>"), 1.0
 
     machine = SpanMachine(PLAN, echo, max_tokens=10**6, tokenizer=None)

@@ -17,7 +17,7 @@ class EvaluatorError(EvalspanError):
 
 
 class ModuleRefused(EvaluatorError):
-    """A module that fails load-time validation. `check` names the rule it broke.
+    """A module that fails load-time validation. `check` names the rule it broke, `detail` says how.
 
     The checks, in their order: `file` (cannot be read), `size`, `digest`, `format` (no module, truncated,
     malformed sections), `start` (has a start function), `tables` (too many or too long), `manifest`, `memory`
@@ -27,6 +27,7 @@ class ModuleRefused(EvaluatorError):
 
     def __init__(self, evaluator: str, check: str, reason: str) -> None:
         self.check = check
+        self.detail = reason
         super().__init__(evaluator, f"module refused ({check}): {reason}")
 
 

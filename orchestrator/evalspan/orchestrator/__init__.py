@@ -24,8 +24,9 @@ from evalspan.orchestrator.events import (
     UnclosedSpan,
     Unverified,
 )
-from evalspan.orchestrator.grammar import FreeText, Mode, Pattern, Restate, Sentence, SpanPart
+from evalspan.orchestrator.grammar import Grammar, Mode
 from evalspan.orchestrator.sampling import SamplingParams
+from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
 
 __all__ = [
     "Backend",
@@ -40,6 +41,7 @@ __all__ = [
     "Finished",
     "FreeText",
     "Generation",
+    "Grammar",
     "GrammarError",
     "Injected",
     "Message",

@@ -18,12 +18,13 @@ from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Generating
 from evalspan.orchestrator.encoding import spell
 from evalspan.orchestrator.errors import DecodeError, PromptError, RequestError
 from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
-from evalspan.orchestrator.grammar import MODES, FreeText, Mode, Sentence, to_lark
+from evalspan.orchestrator.grammar import MODES, Compilation, Grammar, Mode
 from evalspan.orchestrator.machine import Evaluate, SpanMachine, SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.orchestrator.plugins import backend_class
 from evalspan.orchestrator.resume import resumed
 from evalspan.orchestrator.sampling import Sampler, SamplingParams
+from evalspan.orchestrator.sentences import FreeText
 from evalspan.policies import ErrorCode, Registry, SpanRule
 
 __all__ = ["Driver", "Generation", "Prompt", "Request"]
@@ -38,7 +39,7 @@ class Request:
 
     prompt: Prompt
     mode: Mode | None = None
-    grammar: FreeText | Sentence | None = None
+    grammar: Grammar | None = None
     max_tokens: int = 256
     sampling: SamplingParams | None = None
 
@@ -81,7 +82,7 @@ class Driver:
         self.evaluators.open()
         self._plans = {evaluate: SpanPlan(self.registry, evaluate_spans=evaluate) for evaluate in (True, False)}
         self._vocabulary: Vocabulary | None = None
-        self._grammars: dict[str, CompiledGrammar] = {}
+        self._grammars: dict[Compilation, CompiledGrammar] = {}
 
     @classmethod
     def open(
@@ -119,7 +120,7 @@ class Driver:
         prompt: Prompt,
         *,
         mode: Mode | None = None,
-        grammar: FreeText | Sentence | None = None,
+        grammar: Grammar | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
     ) -> Generation:
@@ -131,7 +132,7 @@ class Driver:
         prompt: Prompt,
         *,
         mode: Mode | None = None,
-        grammar: FreeText | Sentence | None = None,
+        grammar: Grammar | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
     ) -> Generator[Event, None, None]:
@@ -241,28 +242,26 @@ class Driver:
             )
         return tokens
 
-    def _compiled(self, grammar: FreeText | Sentence, mode: Mode) -> CompiledGrammar:
-        """The grammar for this backend's vocabulary. The backend and the registry are fixed, the text is the key."""
+    def _compiled(self, grammar: Grammar, mode: Mode) -> CompiledGrammar:
+        """The grammar for this backend's vocabulary. Backend and registry are fixed: text and directives are the key."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.backend.tokenizer)
-        marks = self._vocabulary.marks if mode == "grammar-eval" else None
-        lark, directives = to_lark(grammar, self.registry, marks)
-        if lark not in self._grammars:
-            free_text = isinstance(grammar, FreeText) and mode == "grammar-eval"
-            self._grammars[lark] = CompiledGrammar(lark, self._vocabulary, free_text=free_text, directives=directives)
-        return self._grammars[lark]
+        compilation = grammar.compile(self.registry, self._vocabulary.marks if mode == "grammar-eval" else None)
+        if compilation not in self._grammars:
+            self._grammars[compilation] = CompiledGrammar(compilation, self._vocabulary)
+        return self._grammars[compilation]
 
     def _clocked(self) -> Evaluate:
         """An evaluate function for one generation, which keeps its budget of evaluation time."""
         budget = self.registry.limits.max_evaluation_ms * 1000.0
         spent = 0.0
 
-        def evaluate(rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
+        def evaluate(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, float]:
             nonlocal spent
             if spent > budget:
                 return Failure(ErrorCode.OVER_BUDGET, "the generation has had its evaluation time"), 0.0
             start = time.perf_counter()
-            outcome = self.evaluators.evaluate(rule.evaluator, content, rule)
+            outcome = self.evaluators.evaluate(name, content, rule)
             microseconds = (time.perf_counter() - start) * 1e6
             spent += microseconds
             return outcome, round(microseconds, 1)

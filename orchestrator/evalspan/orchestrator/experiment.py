@@ -14,7 +14,8 @@ from typing import Literal
 from evalspan.evaluators import Evaluators, Value
 from evalspan.orchestrator.backend import Message
 from evalspan.orchestrator.events import Event, Finished
-from evalspan.orchestrator.grammar import Mode, Restate, Sentence, SpanPart
+from evalspan.orchestrator.grammar import Mode
+from evalspan.orchestrator.sentences import Restate, Sentence, SpanPart
 from evalspan.policies import Registry
 
 __all__ = ["MAX_TOKENS", "SENTENCE", "Problem", "Verdict", "conversation", "grammar_for", "judge", "problems"]

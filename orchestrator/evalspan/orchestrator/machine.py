@@ -26,6 +26,7 @@ from evalspan.orchestrator.events import (
     UnclosedSpan,
     Unverified,
 )
+from evalspan.orchestrator.grammar import Written
 from evalspan.orchestrator.matcher import Mask, Matcher
 from evalspan.orchestrator.tags import TagAutomaton
 from evalspan.policies import Channel, ErrorCode, Registry, SpanRule
@@ -34,8 +35,8 @@ __all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "S
 
 _CONTEXT_BYTES = 16  # of text before a forced piece; a tokenizer's rules look at a word or two
 
-Evaluate = Callable[[SpanRule, bytes], tuple[Outcome, float]]
-"""Evaluates the content of a span: the outcome, and the microseconds it took."""
+Evaluate = Callable[[str, bytes, SpanRule | None], tuple[Outcome, float]]
+"""Evaluates with an evaluator, by its name, for a span of this rule: the outcome, and the microseconds it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +124,7 @@ class SpanMachine:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._rule: SpanRule | None = None
         self._content_start = 0
-        self._results: dict[str, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
         """The last outcome of each span that was injected."""
         self._channel: Channel | None = None
 
@@ -246,7 +247,7 @@ class SpanMachine:
             return self.stop("over_budget")
         if len(block.tokens) > self.remaining:
             return self.stop("length")
-        self._results[rule.name] = outcome
+        self._outcomes[rule.name] = outcome
         if self._matcher is not None:
             self._matcher.inject(block.tokens)
         self._take(block)
@@ -255,11 +256,12 @@ class SpanMachine:
     def _follow(self, action: Action, matcher: Matcher) -> Action:
         """Add what the grammar's directives force at this place."""
         while not isinstance(action, Stop) and (directive := matcher.directive_due()) is not None:
-            outcome = self._results.get(directive.span)
-            if not isinstance(outcome, Value):
-                # There is nothing to say again: the span failed, each time that it might be written.
+            written = Written(bytes(self.text), self._outcomes, lambda name, data: self._evaluate(name, data, None))
+            resolved = directive.resolve(written)
+            self._events += resolved.events
+            if resolved.text is None:
                 return self.stop("evaluation_error")
-            block = self._encoded(directive.span, "restated", outcome.text, bytes(self.text[-_CONTEXT_BYTES:]))
+            block = self._encoded(directive.span, directive.kind, resolved.text, bytes(self.text[-_CONTEXT_BYTES:]))
             if isinstance(block, Failure):
                 return self.stop("over_budget")
             if len(block.tokens) > self.remaining:
@@ -281,7 +283,7 @@ class SpanMachine:
         if self.spans > self._limits.max_spans:
             message = f"the generation has had its {self._limits.max_spans} spans"
             return Failure(ErrorCode.OVER_BUDGET, message), 0.0
-        return self._evaluate(rule, content)
+        return self._evaluate(rule.evaluator, content, rule)
 
     def _block(self, rule: SpanRule, outcome: Outcome) -> Block | Failure:
         """The block for an outcome, or why it cannot be injected."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import DecodeError, GrammarError
-from evalspan.orchestrator.grammar import MARKS, Directive, Marks
+from evalspan.orchestrator.grammar import MARKS, Compilation, Directive, Marks
 
 __all__ = ["CompiledGrammar", "Mask", "Matcher", "Vocabulary"]
 
@@ -66,20 +66,17 @@ class _Wrapped:
 
 
 class CompiledGrammar:
-    """A grammar for one vocabulary. `matcher()` starts a new match.
+    """A grammar for one vocabulary. `matcher()` starts a new match; masks of free text are kept for all of them.
 
-    `free_text` says that the grammar is free text with injected spans: only there is the mask of plain text
-    a function of the tag and the character that are open, and may be shared by all matches.
+    Raises:
+        GrammarError: the engine does not take it.
     """
 
-    def __init__(
-        self, lark: str, vocabulary: Vocabulary, *, free_text: bool = False, directives: Sequence[Directive] = ()
-    ) -> None:
-        self.lark = lark
-        self.free_text = free_text
-        self.directives = tuple(directives)
+    def __init__(self, compilation: Compilation, vocabulary: Vocabulary) -> None:
+        self.free_text = compilation.free_text
+        self.directives = compilation.directives
         self.vocabulary = vocabulary
-        self._grammar = llguidance.LLMatcher.grammar_from_lark(lark)
+        self._grammar = llguidance.LLMatcher.grammar_from_lark(compilation.lark)
         self.memo: dict[Hashable, Mask] = {}
         probe = self._new()
         if probe.is_error():

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Iterator
 from typing import Any, NamedTuple
-
-import wasmtime  # noqa: F401 - its import belongs to no measurement
 
 from evalspan.conformance.bench.decode_step import DecodeStep, between_steps
 from evalspan.conformance.bench.holds import Hold, count, holds
 from evalspan.conformance.bench.machine import load, machine_line
 from evalspan.conformance.bench.progress import Progress
-from evalspan.conformance.bench.subjects import CaseName, Variant, opened
+from evalspan.conformance.bench.subjects import CaseName, Subject, Variant, opened
 from evalspan.conformance.bench.timing import interleaved, median_us, percentile_us
 
 __all__ = ["Goal", "Overhead", "Row", "run"]
@@ -101,34 +101,39 @@ def run(rounds: int, model: str | None) -> Overhead:
         BackendError: the model cannot be used.
     """
     before = load()
+    decode_step = None
     with opened() as (groups, sandbox):
-        with Progress("rounds", rounds) as progress:
-            samples = interleaved([[subject.run for subject in group] for group in groups], rounds, progress.step)
-        rows: list[Row] = []
-        for group, times in zip(groups, samples, strict=True):
-            medians = [median_us(cell) for cell in times]
-            base = next(m for m, subject in zip(medians, group, strict=True) if subject.runtime == "in_process")
-            for subject, cell, median in zip(group, times, medians, strict=True):
-                p99 = percentile_us(cell, 99)
-                rows.append(
-                    Row(
-                        subject.evaluator,
-                        subject.runtime,
-                        subject.case,
-                        round(median, 2),
-                        round(p99, 2),
-                        round(median / base, 3),
-                        subject.fuel,
-                    )
-                )
-        decode_step = None
-        if model is not None:
+        if model is not None:  # first, so that a model that cannot be used is known at once
             each = min(_STEPS_EACH, rounds)
             typical = [subject for group in groups for subject in group if subject.case == "typical"]
             with Progress("evaluations between decode steps", each) as progress:
                 decode_step = between_steps(model, typical, each, progress.step)
+        with Progress("rounds", rounds) as progress:
+            samples = interleaved([[subject.run for subject in group] for group in groups], rounds, progress.step)
+        rows = [row for group, times in zip(groups, samples, strict=True) for row in _rows(group, times)]
     repeats = min(_HOLD_REPEATS, rounds)
     with Progress("longest holds", count(repeats)) as progress:
         longest = holds(repeats, progress.step)
     machine = f"{machine_line('wasmtime')}, {sandbox} sandbox"
     return Overhead(machine, f"{before} before, {load()} after", rounds, rows, longest, decode_step)
+
+
+def _rows(group: list[Subject], samples: list[array[int]]) -> Iterator[Row]:
+    """The rows of one expression.
+
+    Raises:
+        RuntimeError: a runtime no longer gives the right answer, so that nobody knows what was measured.
+    """
+    medians = [median_us(times) for times in samples]
+    base = next(median for median, subject in zip(medians, group, strict=True) if subject.runtime == "in_process")
+    for subject, times, median in zip(group, samples, medians, strict=True):
+        subject.check()
+        yield Row(
+            evaluator=subject.evaluator,
+            runtime=subject.runtime,
+            case=subject.case,
+            p50_us=round(median, 2),
+            p99_us=round(percentile_us(times, 99), 2),
+            ratio_to_in_process=round(median / base, 3),
+            fuel=subject.fuel,
+        )

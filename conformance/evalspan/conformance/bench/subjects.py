@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal, NamedTuple
 
-from evalspan.evaluators import Evaluators, Failure, Outcome
+from evalspan.evaluators import Evaluators, Failure, Outcome, Value
 from evalspan.evaluators.module_files import ModuleFiles
 from evalspan.evaluators.runtime import SandboxPath
 from evalspan.policies import Registry
@@ -58,8 +58,24 @@ class Subject(NamedTuple):
     runtime: Variant
     run: partial[Outcome]
     """Answers the input through `Evaluators.evaluate`, under the rule of the span."""
-    fuel: int | None
-    """What it consumes; None where the runtime has none."""
+    answer: Value
+    """The right one. Its fuel is what the evaluation consumes; None where the runtime has none."""
+
+    @property
+    def fuel(self) -> int | None:
+        """Units of fuel that the evaluation consumes."""
+        return self.answer.fuel
+
+    def check(self) -> None:
+        """Evaluate once more.
+
+        Raises:
+            RuntimeError: the answer is not what it was.
+        """
+        if self.run() != self.answer:
+            raise RuntimeError(
+                f"{self.runtime}: {self.evaluator} does not give its first answer to the {self.case} input"
+            )
 
 
 def inputs(evaluator: str, limit: int) -> dict[CaseName, bytes]:
@@ -114,15 +130,13 @@ def _third_party(registry: Registry, folder: Path) -> Registry:
 def _group(runtimes: Mapping[Variant, Evaluators], evaluator: str, case: CaseName, data: bytes) -> list[Subject]:
     """One expression on every runtime."""
     group: list[Subject] = []
-    answers: set[str] = set()
     for runtime, evaluators in runtimes.items():
         rule = evaluators.registry.span(_EXPRESSIONS[evaluator].span)
         run = partial(evaluators.evaluate, evaluator, data, rule)
         outcome = run()
         if isinstance(outcome, Failure):
             raise RuntimeError(f"{runtime}: {evaluator} answers {outcome.code} to the {case} input: {outcome.message}")
-        answers.add(outcome.text)
-        group.append(Subject(evaluator, case, runtime, run, outcome.fuel))
-    if len(answers) > 1:
-        raise RuntimeError(f"the runtimes give {len(answers)} different answers to the {case} input of {evaluator}")
+        group.append(Subject(evaluator, case, runtime, run, outcome))
+    if len({subject.answer.text for subject in group}) > 1:
+        raise RuntimeError(f"the runtimes do not agree on the {case} input of {evaluator}")
     return group

@@ -58,9 +58,7 @@ def _format_advice(outline: Outline, check: str) -> list[str]:
         return [
             "build a core module: --target wasm32-unknown-unknown for Rust, not wasm32-wasip2 and no cargo component"
         ]
-    return [
-        "the file is no WebAssembly module, or it is cut short or damaged: compare its size with what the compiler wrote"
-    ]
+    return ["the file is no WebAssembly module, or it is cut short or damaged: compare it with what the compiler wrote"]
 
 
 def _import_advice(extern: Extern) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evalspan.evaluators.binary import FormatError
 from evalspan.evaluators.bound import BoundEvaluator
-from evalspan.evaluators.errors import EvaluatorError, ModuleRefused, OptionError
+from evalspan.evaluators.errors import ModuleRefused, OptionError
 from evalspan.evaluators.inspection.advice import advice_for
 from evalspan.evaluators.inspection.outline import Outline, read_outline
 from evalspan.evaluators.manifest import Manifest, ManifestError, read_manifest
@@ -93,7 +93,7 @@ def _inspection(
     if isinstance(refusal, OptionError):
         check, reason = "option", refusal.reason
     elif refusal is not None:
-        check, reason = refusal.check, refusal.reason.removeprefix(f"module refused ({refusal.check}): ")
+        check, reason = refusal.check, refusal.detail
     advice = tuple(advice_for(outline, check, registry.limits.memory_pages))
     return Inspection(size, digest, outline, manifest, check, reason, advice, sample)
 

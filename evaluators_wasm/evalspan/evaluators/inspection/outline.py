@@ -61,6 +61,13 @@ class Outline:
     unread: list[str] = field(default_factory=list)
     """Sections and functions that were not read to their end, and why."""
 
+    @property
+    def anything(self) -> bool:
+        """Whether any section was read."""
+        return bool(
+            self.customs or self.import_count or self.export_count or self.memories or self.functions or self.unread
+        )
+
 
 def read_outline(code: bytes) -> Outline:
     """The outline of any bytes; never fails."""

@@ -57,7 +57,7 @@ class Limits:
     page_bytes: int = 65_536
 
     def __str__(self) -> str:
-        return f"{self.minimum:,} to {'any' if self.maximum is None else format(self.maximum, ',')}"
+        return f"{self.minimum:,} or more" if self.maximum is None else f"{self.minimum:,} to {self.maximum:,}"
 
 
 def function_text(parameters: list[str], results: list[str]) -> str:

@@ -119,19 +119,20 @@ pub struct Sorter<'a> {
 impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
-        Self { text, keys: Vec::new() }
+        // A cluster that is not counted has three bytes at least.
+        Self { text, keys: Vec::with_capacity(text.len() / 3) }
     }
 
     /// Adds a cluster.
     #[inline(always)] // once for each cluster of a text
     pub fn push(&mut self, cluster: Cluster) {
-        if self.keys.capacity() == 0 {
-            // Room for as many as the text may have: many texts have none, but few have only one.
-            self.keys.reserve(self.text.len() / 3 + 1);
-        }
-        let number = cluster.first << SECOND_BITS | cluster.second.min(SECOND_MOST);
-        let has_more = cluster.has_more || cluster.second >= SECOND_MOST;
-        self.keys.push(key(number, has_more, cluster.start..cluster.end));
+        let Cluster { start, end, first, second, has_more } = cluster;
+        let key = if has_more || second >= SECOND_MOST {
+            key(first << SECOND_BITS | second.min(SECOND_MOST), start..end) | MORE
+        } else {
+            key(first << SECOND_BITS | second, start..end)
+        };
+        self.keys.push(key);
     }
 
     /// Whether the clusters are in ascending order as they are: their keys are, and where those do not have all the
@@ -153,7 +154,8 @@ impl<'a> Sorter<'a> {
             let open = &mut self.keys[range];
             for open in open.iter_mut() {
                 let rest = &cluster(self.text, *open)[depth..];
-                *open = key(number(rest), rest.len() > DEPTH, range_of(*open));
+                let more = if rest.len() > DEPTH { MORE } else { 0 };
+                *open = key(number(rest), range_of(*open)) | more;
             }
             sort_keys(open);
             push_open(open, start, |_| depth + DEPTH, &mut pending);
@@ -211,9 +213,11 @@ impl Merged<'_> {
     /// Appends a cluster that is not counted, and before it what is: a code point comes before what begins with it.
     #[inline(always)] // once for each cluster of a text
     fn push_other(&mut self, cluster: &[u8]) {
-        let first = utf8::first(cluster).unwrap_or(0);
-        if matches!(self.next, Some((code_point, _)) if code_point <= first) {
-            self.push_counted(first);
+        if let Some((code_point, _)) = self.next {
+            let first = utf8::first(cluster).unwrap_or(0);
+            if code_point <= first {
+                self.push_counted(first);
+            }
         }
         self.push(cluster);
     }
@@ -238,9 +242,9 @@ impl Merged<'_> {
     }
 }
 
-fn key(number: u32, has_more: bool, range: Range<usize>) -> Key {
-    let place = u32::from(has_more) << MORE_BIT | (range.start << 16 | range.end) as u32;
-    u64::from(number) << NUMBER | u64::from(place)
+/// The key of a cluster that has no bytes beyond its number.
+fn key(number: u32, range: Range<usize>) -> Key {
+    u64::from(number) << NUMBER | u64::from((range.start << 16 | range.end) as u32)
 }
 
 /// Four bytes as a number; zeros stand behind the end: no cluster of several bytes has a NUL.

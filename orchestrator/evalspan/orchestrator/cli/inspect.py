@@ -34,17 +34,23 @@ def inspect(module: Path, registry_path: Path | None, as_json: bool) -> int:
     The limits are those of the registry's default policy. Exit status: 0 it would load, 1 it would not,
     3 the file cannot be read.
     """
+    from evalspan.evaluators.errors import ModuleRefused
     from evalspan.evaluators.inspection import inspect_file
+    from evalspan.orchestrator.cli.main import EXIT_CODES
     from evalspan.policies import Registry
 
-    inspection = inspect_file(module, Registry.load(registry_path))
+    try:
+        inspection = inspect_file(module, Registry.load(registry_path))
+    except ModuleRefused as error:  # that it would not load is no error here, but that it cannot be read is one
+        click.echo(f"evalspan: {_printable(error.detail, 400)}", err=True)
+        return EXIT_CODES["registry"]
     if as_json:
         # ASCII: names in a module may be made to garble a terminal.
         click.echo(json.dumps({"module": str(module)} | _facts(inspection)))
     else:
-        for line in _lines(_printable(str(module)), inspection):
+        for line in _lines(_printable(str(module), 4096), inspection):
             click.echo(line)
-    return 0 if inspection.loads else 1
+    return EXIT_CODES["ok"] if inspection.loads else EXIT_CODES["no"]
 
 
 def _facts(inspection: Inspection) -> dict[str, Any]:
@@ -113,11 +119,15 @@ def _lines(module: str, inspection: Inspection) -> Iterator[str]:
     else:
         yield f"{module}: would not load ({inspection.check}): {_printable(inspection.reason or '', 400)}"
         yield from (f"  to do: {line}" for line in inspection.advice)
-    yield _row("size", f"{inspection.size:,} bytes, {outline.code_bytes:,} of code in {outline.functions:,} functions")
+    yield _row(
+        "size", f"{inspection.size:,} bytes, {outline.code_bytes:,} of them code; functions: {outline.functions:,}"
+    )
     if inspection.digest is not None:
         yield _row("sha256", inspection.digest)
+    if not outline.anything:
+        return
     memories = [
-        f"{memory.minimum:,} pages ({memory.minimum * memory.page_bytes:,} bytes), "
+        f"{memory.minimum:,} page{'' if memory.minimum == 1 else 's'} ({memory.minimum * memory.page_bytes:,} bytes), "
         + ("no maximum" if memory.maximum is None else f"at most {memory.maximum:,}")
         for memory in outline.memories
     ]
@@ -130,7 +140,7 @@ def _lines(module: str, inspection: Inspection) -> Iterator[str]:
     exports = [f"{_printable(each.name):{width}}  {each.kind} {each.type}" for each in outline.exports]
     yield from _rows("exports", exports, outline.export_count)
     features = [f"{use.feature.name}, {use.count:,} times, first at byte {use.offset:,}" for use in outline.features]
-    yield from _rows("off features", features, len(features))
+    yield from _rows("disabled", features, len(features), none="none used")
     customs = [f"{_printable(name)}  {size:,} bytes" for name, size in outline.customs]
     yield from _rows("custom", customs, len(customs))
     if outline.unread:
@@ -158,10 +168,10 @@ def _shown(outcome: Outcome) -> str:
     return f"{_printable(outcome.text, 1024)}{'' if outcome.exact else ' (rounded)'}{fuel}"
 
 
-def _rows(heading: str, texts: list[str], count: int) -> Iterator[str]:
+def _rows(heading: str, texts: list[str], count: int, none: str = "none") -> Iterator[str]:
     """One row for each text, the heading before the first."""
     if not count:
-        yield _row(heading, "none")
+        yield _row(heading, none)
     for text in texts[:_MAX_LINES]:
         yield _row(heading, text)
         heading = ""

@@ -29,7 +29,8 @@ def check(file: Path | None, as_json: bool) -> int:
 
     from evalspan.evaluators import EvaluatorError, Evaluators
     from evalspan.orchestrator.errors import GrammarError, RequestError
-    from evalspan.orchestrator.grammar import FreeText, Marks, to_lark
+    from evalspan.orchestrator.grammar import Marks
+    from evalspan.orchestrator.sentences import FreeText
     from evalspan.orchestrator.teaching import lesson
     from evalspan.policies import Registry, RegistryError
 
@@ -41,7 +42,7 @@ def check(file: Path | None, as_json: bool) -> int:
         with Evaluators(loaded) as evaluators:
             evaluators.open()
             lesson(loaded, evaluators)
-            to_lark(FreeText(), loaded, Marks(0))
+            FreeText().compile(loaded, Marks(0))
             facts = {
                 "evaluators": [entry.name for entry in loaded.evaluators],
                 "spans": [rule.name for rule in loaded.spans],

@@ -56,8 +56,8 @@ def run(
     """
     from evalspan.orchestrator.backend import Message
     from evalspan.orchestrator.errors import PromptError
-    from evalspan.orchestrator.grammar import FreeText
     from evalspan.orchestrator.sampling import SamplingParams
+    from evalspan.orchestrator.sentences import FreeText
     from evalspan.orchestrator.teaching import lesson
 
     if prompt == "-":
