@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,7 @@ def test_cells_take_turns_and_each_round_begins_with_another() -> None:
     cells = [[lambda name=name: calls.append(name) for name in group] for group in ("abc", "xy")]  # type: ignore[misc]
     marks: list[int] = []
     samples = interleaved(cells, 4, lambda: marks.append(len(calls)))
-    rounds = [calls[start:end] for start, end in zip(marks, marks[1:], strict=False)]
+    rounds = [calls[start:end] for start, end in pairwise(marks)]
     orders = ["".join(dict.fromkeys(part)) for part in rounds]
     assert orders == ["bcayx", "cabxy", "abcyx"]
     assert [len(group) for group in samples] == [3, 2]

@@ -24,8 +24,8 @@
   (memory (export "memory") 1 1)
   (global (export "evalspan_request") i32 (i32.const 512))
 
-  ;; The place number p (0 for thousands) has its one at 16 + 2p, its five before that, its ten before that. What
-  ;; stands before M is 0, and 0 is no letter: thousands have neither five nor ten.
+  ;; Place p (0 for thousands) has its letter for one at 16 + 2p, for five one byte before, for ten two bytes before.
+  ;; What stands before M is 0, and 0 is no letter: thousands have neither five nor ten.
   (data (i32.const 16) "MDCLXVI")
 
   (data (i32.const 32) "expected a decimal number or a Roman numeral in capitals")            ;; 56 bytes

@@ -9,10 +9,11 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
+from dataclasses import asdict
 
 from evalspan.orchestrator.backend import Feed, Logits, StepEngine
 from evalspan.orchestrator.errors import DecodeError
-from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
+from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected, Step
 from evalspan.orchestrator.machine import Block, Force, SpanMachine, Stop
 from evalspan.orchestrator.sampling import Sampler
 
@@ -26,8 +27,11 @@ are, and on a CPU, which is bound by computing, some five steps of one token."""
 class Generating:
     """A generation on its way: what it has to feed next, and what it has to say."""
 
-    def __init__(self, index: int, prompt: list[int], machine: SpanMachine, sampler: Sampler) -> None:
+    def __init__(
+        self, index: int, prompt: list[int], machine: SpanMachine, sampler: Sampler, *, ledger: bool = False
+    ) -> None:
         self.index = index
+        self._ledger = ledger
         self.machine = machine
         self.prompt_tokens = len(prompt)
         self.reason: FinishReason | None = None
@@ -40,6 +44,7 @@ class Generating:
     def next_feed(self, sequence: int, most: int) -> Feed:
         """Up to `most` of the tokens that are to be fed; logits are wanted after the last of them."""
         tokens = [self._pending.popleft() for _ in range(min(most, len(self._pending)))]
+        self._sampler.observe(tokens)
         return Feed(sequence, tokens, wants_logits=not self._pending)
 
     def advance(self, logits: Logits | None, milliseconds: float) -> Iterator[Event]:
@@ -52,7 +57,7 @@ class Generating:
         self._blocks = ()
         self._milliseconds = 0.0
         try:
-            self._sample(logits)
+            yield from self._sample(logits)
         except DecodeError as error:
             self.error = error
             self.reason = self.machine.stop("decode_error").reason
@@ -65,11 +70,16 @@ class Generating:
         machine = self.machine
         return Finished(reason, "".join(machine.output), self.prompt_tokens, machine.sampled, machine.forced)
 
-    def _sample(self, logits: Logits) -> None:
+    def _sample(self, logits: Logits) -> Iterator[Event]:
         if self.machine.remaining <= 0:  # a forced block was the last that fits
             self.reason = self.machine.stop("length").reason
             return
-        token = self._sampler.sample(logits, self.machine.mask())
+        if self._ledger:
+            drawn = self._sampler.explain(logits, self.machine.mask())
+            token = drawn.token
+            yield Step(**asdict(drawn))
+        else:
+            token = self._sampler.sample(logits, self.machine.mask())
         action = self.machine.advance(token)
         if isinstance(action, Stop):
             self.reason = action.reason

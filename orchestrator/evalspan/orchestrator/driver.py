@@ -42,6 +42,7 @@ class Request:
     grammar: Grammar | None = None
     max_tokens: int = 256
     sampling: SamplingParams | None = None
+    ledger: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +124,12 @@ class Driver:
         grammar: Grammar | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
+        ledger: bool = False,
     ) -> Generation:
         """Run a generation to its end. Parameters and errors as `stream`."""
-        return _gathered(self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling))
+        return _gathered(
+            self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling, ledger=ledger)
+        )
 
     def stream(
         self,
@@ -135,12 +139,14 @@ class Driver:
         grammar: Grammar | None = None,
         max_tokens: int = 256,
         sampling: SamplingParams | None = None,
+        ledger: bool = False,
     ) -> Generator[Event, None, None]:
         """Yield the events of a generation as they happen; the last one is `Finished`.
 
         Closing the iterator cancels the generation and frees its place in the engine. `max_tokens` counts sampled
         and forced tokens; `grammar` is free text with spans by default; `mode` is `grammar-eval` where the engine can
-        be masked, else `no-grammar`. Errors in the request are raised at once, not at the first event.
+        be masked, else `no-grammar`; `ledger` adds a `Step` event to each sampled token. Errors in the request are
+        raised at once, not at the first event.
 
         Raises:
             RequestError: a parameter cannot be honoured on this backend.
@@ -148,7 +154,7 @@ class Driver:
             GrammarError: the grammar does not compile.
             DecodeError: from the iterator, where decoding cannot go on.
         """
-        request = Request(prompt, mode, grammar, max_tokens, sampling)
+        request = Request(prompt, mode, grammar, max_tokens, sampling, ledger)
         engine = self.backend.engine
         if isinstance(engine, StepEngine):
             return self._alone(engine, self._generating(0, request))
@@ -197,7 +203,8 @@ class Driver:
     def _generating(self, index: int, request: Request) -> Generating:
         prompt = self._prompt_tokens(request.prompt)
         sampler = Sampler(request.sampling or SamplingParams())
-        return Generating(index, prompt, self._machine(request, "grammar-eval", len(prompt)), sampler)
+        machine = self._machine(request, "grammar-eval", len(prompt))
+        return Generating(index, prompt, machine, sampler, ledger=request.ledger)
 
     def _resumed(self, engine: RequestEngine, request: Request) -> Generator[Event, None, None]:
         prompt = self._prompt_tokens(request.prompt)
@@ -218,6 +225,8 @@ class Driver:
             raise RequestError(
                 f"backend {self.backend.name!r} samples by itself and cannot be masked: use mode 'no-grammar'"
             )
+        if request.ledger and not isinstance(self.backend.engine, StepEngine):
+            raise RequestError(f"backend {self.backend.name!r} samples by itself and has no ledger")
         if not masked and grammar != FreeText():
             raise RequestError("mode 'no-grammar' takes no grammar and requires no span")
         return SpanMachine(
@@ -243,7 +252,7 @@ class Driver:
         return tokens
 
     def _compiled(self, grammar: Grammar, mode: Mode) -> CompiledGrammar:
-        """The grammar for this backend's vocabulary. Backend and registry are fixed: text and directives are the key."""
+        """The grammar for this backend's vocabulary, compiled once: backend and registry do not change."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.backend.tokenizer)
         compilation = grammar.compile(self.registry, self._vocabulary.marks if mode == "grammar-eval" else None)

@@ -18,6 +18,7 @@ __all__ = [
     "Injected",
     "InjectionKind",
     "SpanOpened",
+    "Step",
     "Text",
     "UnclosedSpan",
     "Unverified",
@@ -100,6 +101,19 @@ class Injected:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """How one token was sampled, where a ledger is asked for; `Drawn` in `sampling.py` explains the figures."""
+
+    event: ClassVar[str] = "step"
+    token: int
+    logit: float
+    probability: float
+    masked_mass: float
+    renormalized: float
+    drawn: float
+
+
+@dataclass(frozen=True, slots=True)
 class Unverified:
     """The model wrote a tag of the engine itself; possible only where no mask is in force."""
 
@@ -129,7 +143,7 @@ class Finished:
     forced_tokens: int
 
 
-Event = Text | SpanOpened | Evaluated | Failed | Injected | Unverified | UnclosedSpan | Finished
+Event = Text | SpanOpened | Evaluated | Failed | Injected | Step | Unverified | UnclosedSpan | Finished
 """Any event of a generation."""
 
 

@@ -74,7 +74,7 @@ def between_steps(model: str, subjects: Sequence[Subject], each: int, step: Call
         shares = []
         for subject, cold_times, warm_times in zip(subjects, first, second, strict=True):
             cold_us, warm_us = median_us(cold_times), median_us(warm_times)
-            figures = (round(cold_us, 2), round(cold_us / whole, 6), round(warm_us, 2), round(warm_us / whole, 6))
+            figures = (round(cold_us, 2), round(cold_us / whole, 8), round(warm_us, 2), round(warm_us / whole, 8))
             shares.append(Share(subject.evaluator, subject.runtime, *figures))
         return DecodeStep(Path(backend.model).name, round(whole, 1), shares)
     finally:

@@ -250,5 +250,7 @@ class _Reading:
 
 def _memory_text(limits: Limits) -> str:
     marks = [name for name, there in (("shared", limits.shared), ("64-bit", limits.wide)) if there]
-    pages = f"pages of {limits.page_bytes:,} bytes" if limits.page_bytes != 65_536 else "pages"
+    pages = "page" if limits.minimum == limits.maximum == 1 else "pages"
+    if limits.page_bytes != 65_536:
+        pages += f" of {limits.page_bytes:,} bytes"
     return ", ".join([f"{limits} {pages}", *marks])

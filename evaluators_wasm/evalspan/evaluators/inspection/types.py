@@ -57,7 +57,9 @@ class Limits:
     page_bytes: int = 65_536
 
     def __str__(self) -> str:
-        return f"{self.minimum:,} or more" if self.maximum is None else f"{self.minimum:,} to {self.maximum:,}"
+        if self.maximum is None:
+            return f"{self.minimum:,} or more"
+        return f"{self.minimum:,}" if self.minimum == self.maximum else f"{self.minimum:,} to {self.maximum:,}"
 
 
 def function_text(parameters: list[str], results: list[str]) -> str:

@@ -14,26 +14,41 @@ const SIGMA_BYTES: usize = 2;
 
 /// `upper(s)`.
 pub fn upper(arguments: Arguments<'_>) -> Answer {
-    map(arguments, |_, code_point| uppercase(code_point))
+    map(arguments, u8::to_ascii_uppercase, |_, code_point| {
+        uppercase(code_point)
+    })
 }
 
 /// `lower(s)`.
 pub fn lower(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
-    map(arguments, |at, code_point| match code_point {
-        CAPITAL_SIGMA if is_final(&text[..at], &text[at + SIGMA_BYTES..]) => Mapped::One(FINAL_SIGMA),
-        _ => lowercase(code_point),
-    })
+    map(
+        arguments,
+        u8::to_ascii_lowercase,
+        |at, code_point| match code_point {
+            CAPITAL_SIGMA if is_final(&text[..at], &text[at + SIGMA_BYTES..]) => Mapped::One(FINAL_SIGMA),
+            _ => lowercase(code_point),
+        },
+    )
 }
 
-/// Maps each code point of the argument, given its offset; at most one is made in vain before the limit is seen.
-fn map(arguments: Arguments<'_>, mapping: impl Fn(usize, CodePoint) -> Mapped) -> Answer {
+/// Maps each code point of the argument: ASCII as bytes, the others given their offsets too. At most one is made in
+/// vain before the limit is seen.
+fn map(
+    arguments: Arguments<'_>,
+    ascii: impl Fn(&u8) -> u8,
+    mapping: impl Fn(usize, CodePoint) -> Mapped,
+) -> Answer {
     let text = arguments.text(0);
     let mut mapped = Vec::with_capacity(text.len());
     for (at, code_point) in CodePoints::new(text) {
-        match mapping(at, code_point) {
-            Mapped::One(one) => utf8::push(&mut mapped, one),
-            Mapped::Many(many) => mapped.extend_from_slice(many.as_bytes()),
+        if code_point < 0x80 {
+            mapped.push(ascii(&text[at]));
+        } else {
+            match mapping(at, code_point) {
+                Mapped::One(one) => utf8::push(&mut mapped, one),
+                Mapped::Many(many) => mapped.extend_from_slice(many.as_bytes()),
+            }
         }
         if mapped.len() > arguments.limit() {
             return Err(Fault::too_large());

@@ -19,7 +19,9 @@ pub fn count(text: &[u8]) -> usize {
         return text.len();
     }
     let mut breaks = Breaks::new();
-    CodePoints::new(text).filter(|(_, code_point)| breaks.before(*code_point)).count()
+    CodePoints::new(text)
+        .filter(|(_, code_point)| breaks.before(*code_point))
+        .count()
 }
 
 /// A cluster in its text.
@@ -91,7 +93,13 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
                 false
             });
             let (end, code_point) = next.unwrap_or((text.len(), 0));
-            let cluster = Cluster { start, end, first, second, has_more };
+            let cluster = Cluster {
+                start,
+                end,
+                first,
+                second,
+                has_more,
+            };
             start = end;
             first = code_point;
             Piece::Cluster(cluster)
@@ -106,7 +114,10 @@ pub fn each(text: &[u8], mut visit: impl FnMut(Piece)) {
 /// behind it, and is left over.
 fn bytewise_length(text: &[u8]) -> usize {
     let mut run = 0;
-    while run < text.len() && text[run].is_ascii() && !(text[run] == b'\n' && run > 0 && text[run - 1] == b'\r') {
+    while run < text.len()
+        && text[run].is_ascii()
+        && !(text[run] == b'\n' && run > 0 && text[run - 1] == b'\r')
+    {
         run += 1;
     }
     if run == text.len() {
@@ -135,7 +146,10 @@ impl<'a> Clusters<'a> {
             Piece::Bytes(start, end) => bounds.extend(start as u32 + 1..=end as u32),
             Piece::Cluster(cluster) => bounds.push(cluster.end as u32),
         });
-        Self { text, bounds: Some(bounds) }
+        Self {
+            text,
+            bounds: Some(bounds),
+        }
     }
 
     /// How many there are.
@@ -155,7 +169,7 @@ impl<'a> Clusters<'a> {
     }
 
     /// All of them, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &'a [u8]> + ExactSizeIterator + '_ {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &'a [u8]> + '_ {
         (0..self.len()).map(move |index| self.slice(index, index + 1))
     }
 }

@@ -27,7 +27,11 @@ impl Function {
 
     /// The type of the argument at `index`, or `None` where the function takes no more.
     pub fn parameter(&self, index: usize) -> Option<Kind> {
-        let last = if self.variadic { self.parameters.last() } else { None };
+        let last = if self.variadic {
+            self.parameters.last()
+        } else {
+            None
+        };
         self.parameters.get(index).or(last).copied()
     }
 }
@@ -39,7 +43,14 @@ const fn function(
     result: Kind,
     call: fn(Arguments<'_>) -> Answer,
 ) -> Function {
-    Function { name, parameters, required, variadic: false, result, call }
+    Function {
+        name,
+        parameters,
+        required,
+        variadic: false,
+        result,
+        call,
+    }
 }
 
 const TEXT: Kind = Kind::Text;
@@ -70,7 +81,10 @@ static FUNCTIONS: [Function; 25] = [
     function("word", &[TEXT, INTEGER], 2, TEXT, pieces::word),
     function("replace", &[TEXT, TEXT, TEXT], 3, TEXT, search::replace),
     function("repeat", &[TEXT, INTEGER], 2, TEXT, size::repeat),
-    Function { variadic: true, ..function("concat", &[TEXT], 1, TEXT, size::concat) },
+    Function {
+        variadic: true,
+        ..function("concat", &[TEXT], 1, TEXT, size::concat)
+    },
     function("pad_left", &[TEXT, INTEGER, TEXT], 2, TEXT, size::pad_left),
     function("pad_right", &[TEXT, INTEGER, TEXT], 2, TEXT, size::pad_right),
 ];

@@ -5,9 +5,12 @@
 #![warn(missing_docs)]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod case;
 mod clusters;
+mod counts;
 mod functions;
 mod order;
 mod pieces;
@@ -18,6 +21,9 @@ mod sorting;
 mod unicode;
 mod utf8;
 mod value;
+
+#[cfg(test)]
+mod tests;
 
 use alloc::vec::Vec;
 

@@ -4,7 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::clusters::{self, Cluster, Clusters, Piece};
-use crate::sorting::{Counts, Sorter};
+use crate::counts::Counts;
+use crate::sorting::Sorter;
 use crate::utf8::{self, CodePoint};
 use crate::value::{Answer, Arguments, Value};
 
@@ -24,7 +25,10 @@ pub fn reverse(arguments: Arguments<'_>) -> Answer {
         let (before, place) = core::mem::take(&mut rest).split_at_mut(text.len() - end);
         rest = before;
         match piece {
-            Piece::Bytes(..) => place.iter_mut().zip(text[start..end].iter().rev()).for_each(|(to, from)| *to = *from),
+            Piece::Bytes(..) => place
+                .iter_mut()
+                .zip(text[start..end].iter().rev())
+                .for_each(|(to, from)| *to = *from),
             Piece::Cluster(_) => utf8::copy(place, &text[start..end]),
         }
     });
@@ -92,6 +96,11 @@ pub fn unique(arguments: Arguments<'_>) -> Answer {
     });
     others.sorted().first_of_equals(|span| is_kept[span].fill(true));
     let mut kept = Vec::with_capacity(text.len());
-    kept.extend(text.iter().zip(is_kept).filter(|(_, is_kept)| *is_kept).map(|(byte, _)| *byte));
+    kept.extend(
+        text.iter()
+            .zip(is_kept)
+            .filter(|(_, is_kept)| *is_kept)
+            .map(|(byte, _)| *byte),
+    );
     Ok(Value::Text(kept))
 }

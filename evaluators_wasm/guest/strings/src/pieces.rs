@@ -17,13 +17,17 @@ pub fn word(arguments: Arguments<'_>) -> Answer {
         Some((true, skipped)) => words.nth(skipped),
         Some((false, skipped)) => {
             let number = words.clone().count();
-            number.checked_sub(skipped).and_then(|left| words.nth(left.checked_sub(1)?))
+            number
+                .checked_sub(skipped)
+                .and_then(|left| words.nth(left.checked_sub(1)?))
         }
         None => None,
     };
     match found {
         Some(word) => Ok(Value::Text(word.into())),
-        None => Err(Fault::domain("there is no such word; the first is 1, the last -1")),
+        None => Err(Fault::domain(
+            "there is no such word; the first is 1, the last -1",
+        )),
     }
 }
 
@@ -37,7 +41,9 @@ pub fn nth(arguments: Arguments<'_>) -> Answer {
     };
     match found {
         Some(cluster) => Ok(Value::Text(cluster.into())),
-        None => Err(Fault::domain("there is no such character; the first is 1, the last -1")),
+        None => Err(Fault::domain(
+            "there is no such character; the first is 1, the last -1",
+        )),
     }
 }
 
@@ -53,9 +59,13 @@ pub fn substr(arguments: Arguments<'_>) -> Answer {
 pub fn trim(arguments: Arguments<'_>) -> Answer {
     let text = arguments.text(0);
     let is_kept = |(_, code_point): &(usize, CodePoint)| !is_white_space(*code_point);
-    let start = CodePoints::new(text).find(is_kept).map_or(text.len(), |(at, _)| at);
+    let start = CodePoints::new(text)
+        .find(is_kept)
+        .map_or(text.len(), |(at, _)| at);
     let rest = &text[start..];
-    let end = utf8::backwards(rest).find(is_kept).map_or(0, |(at, code_point)| at + utf8::length(code_point));
+    let end = utf8::backwards(rest)
+        .find(is_kept)
+        .map_or(0, |(at, code_point)| at + utf8::length(code_point));
     Ok(Value::Text(rest[..end].into()))
 }
 
@@ -68,7 +78,10 @@ struct Words<'a> {
 
 impl<'a> Words<'a> {
     fn new(text: &'a [u8]) -> Self {
-        Self { text, code_points: CodePoints::new(text) }
+        Self {
+            text,
+            code_points: CodePoints::new(text),
+        }
     }
 }
 
@@ -76,8 +89,12 @@ impl<'a> Iterator for Words<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        let (start, _) = self.code_points.find(|(_, code_point)| !is_white_space(*code_point))?;
-        let end = self.code_points.find(|(_, code_point)| is_white_space(*code_point));
+        let (start, _) = self
+            .code_points
+            .find(|(_, code_point)| !is_white_space(*code_point))?;
+        let end = self
+            .code_points
+            .find(|(_, code_point)| is_white_space(*code_point));
         Some(&self.text[start..end.map_or(self.text.len(), |(at, _)| at)])
     }
 }
@@ -92,6 +109,10 @@ fn place(integer: Option<i64>) -> Option<(bool, usize)> {
 /// A bound of a slice, clamped to `length`; a negative one counts from there.
 fn bound(integer: i64, length: usize) -> usize {
     let length = length as i64;
-    let from_start = if integer < 0 { integer.saturating_add(length) } else { integer };
+    let from_start = if integer < 0 {
+        integer.saturating_add(length)
+    } else {
+        integer
+    };
     from_start.clamp(0, length) as usize
 }

@@ -18,7 +18,11 @@ pub enum Step {
     /// Two arguments of a variadic call made one, so that no call keeps many texts.
     Join,
     /// A call of the last `count` values.
-    Call { function: &'static Function, count: usize, at: usize },
+    Call {
+        function: &'static Function,
+        count: usize,
+        at: usize,
+    },
 }
 
 /// A call that is open.
@@ -98,12 +102,18 @@ impl Parser<'_> {
             };
             return Err(Error::syntax(at, message).piece(self.cursor.input(), end));
         }
-        self.depth.enter(at).map_err(|error| error.piece(self.cursor.input(), end))?;
+        self.depth
+            .enter(at)
+            .map_err(|error| error.piece(self.cursor.input(), end))?;
         self.cursor.skip_white();
         if !self.cursor.eat(b'(') {
             return Err(self.cursor.unexpected("expected an opening parenthesis"));
         }
-        self.open.push(Frame { function, at, count: 0 });
+        self.open.push(Frame {
+            function,
+            at,
+            count: 0,
+        });
         Ok(function.parameter(0))
     }
 
@@ -129,8 +139,14 @@ impl Parser<'_> {
                     return Err(self.cursor.unexpected("the function needs more arguments"));
                 }
                 Some(b')') => self.cursor.advance(1),
-                _ if frame.count < frame.function.required => return Err(self.cursor.unexpected("expected a comma")),
-                _ => return Err(self.cursor.unexpected("expected a comma or a closing parenthesis")),
+                _ if frame.count < frame.function.required => {
+                    return Err(self.cursor.unexpected("expected a comma"))
+                }
+                _ => {
+                    return Err(self
+                        .cursor
+                        .unexpected("expected a comma or a closing parenthesis"))
+                }
             }
             self.depth.leave();
             let Frame { function, at, count } = frame;

@@ -32,7 +32,9 @@ pub fn find(arguments: Arguments<'_>) -> Answer {
 /// `contains(s, t)`.
 pub fn contains(arguments: Arguments<'_>) -> Answer {
     let (text, needle) = (arguments.text(0), arguments.text(1));
-    Ok(Value::Boolean(needle.is_empty() || first_occurrence(text, needle).is_some()))
+    Ok(Value::Boolean(
+        needle.is_empty() || first_occurrence(text, needle).is_some(),
+    ))
 }
 
 /// `starts_with(s, t)`.
@@ -56,7 +58,11 @@ pub fn equals(arguments: Arguments<'_>) -> Answer {
 
 /// `replace(s, t, u)`.
 pub fn replace(arguments: Arguments<'_>) -> Answer {
-    let (text, needle, new) = (arguments.text(0), not_empty(arguments.text(1))?, arguments.text(2));
+    let (text, needle, new) = (
+        arguments.text(0),
+        not_empty(arguments.text(1))?,
+        arguments.text(2),
+    );
     let mut starts = Vec::new();
     each_occurrence(text, needle, |start| {
         starts.push(start);

@@ -42,7 +42,9 @@ pub fn concat(arguments: Arguments<'_>) -> Answer {
 /// Appends an argument of `concat` to those before it, unless a text of them all would have more than `limit` bytes.
 pub fn join(joined: &mut Value, next: &Value, limit: usize) {
     match (&mut *joined, next) {
-        (Value::Text(text), Value::Text(next)) if text.len() + next.len() <= limit => text.extend_from_slice(next),
+        (Value::Text(text), Value::Text(next)) if text.len() + next.len() <= limit => {
+            text.extend_from_slice(next)
+        }
         _ => *joined = Value::Overflow,
     }
 }
@@ -76,14 +78,22 @@ struct Padding<'a> {
 impl<'a> Padding<'a> {
     fn new(arguments: &Arguments<'a>) -> Result<Self, Fault> {
         let width = at_least_zero(arguments.integer(1))?;
-        let cluster = if arguments.len() > 2 { arguments.text(2) } else { b" " };
+        let cluster = if arguments.len() > 2 {
+            arguments.text(2)
+        } else {
+            b" "
+        };
         if clusters::count(cluster) != 1 {
             return Err(Fault::domain("a pad needs exactly one character"));
         }
         let text = arguments.text(0);
         let times = width.saturating_sub(clusters::count(text) as u64);
         let bytes = arguments.check_size(text.len(), times, cluster.len())?;
-        Ok(Self { cluster, times, bytes })
+        Ok(Self {
+            cluster,
+            times,
+            bytes,
+        })
     }
 
     fn push_to(&self, text: &mut Text) {
@@ -94,5 +104,7 @@ impl<'a> Padding<'a> {
 }
 
 fn at_least_zero(integer: Option<i64>) -> Result<u64, Fault> {
-    integer.and_then(|integer| u64::try_from(integer).ok()).ok_or_else(|| Fault::domain("n must not be negative"))
+    integer
+        .and_then(|integer| u64::try_from(integer).ok())
+        .ok_or_else(|| Fault::domain("n must not be negative"))
 }

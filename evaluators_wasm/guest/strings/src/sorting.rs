@@ -1,13 +1,13 @@
-//! Sorts clusters in a time that is linear in their bytes.
+//! Sorts the clusters that are not counted, in a time that is linear in their bytes.
 //!
-//! Those of one code point of at most two bytes, which are the most that a text can have, are counted. Of the others,
-//! numbers are sorted, which costs far less than comparing texts; what is equal so far is sorted again by the bytes after.
+//! Numbers are sorted, which costs far less than comparing texts; what is equal so far is sorted again by the bytes after.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use crate::clusters::Cluster;
+use crate::counts::Counts;
 use crate::utf8::{self, CodePoint, Text};
 
 /// A number of 32 bits that is in the order of clusters as far as it goes; a bit that says whether the cluster has bytes
@@ -32,83 +32,11 @@ const SECOND_BITS: u32 = 11;
 /// Stands for all second code points from here on.
 const SECOND_MOST: CodePoint = (1 << SECOND_BITS) - 1;
 
-const CR: CodePoint = 0x0d;
-
 /// The bits of a key that are sorted by at once.
 const DIGIT: Key = 0xff;
 
 /// How many numbers are sorted by comparison at most: below, the passes over 256 counts cost more.
 const FEW: usize = 64;
-
-/// The clusters of one code point of at most two bytes, and CR LF.
-pub struct Counts {
-    /// How often each code point is a cluster.
-    times: Vec<u16>,
-    /// How often CR LF is one.
-    line_ends: u16,
-}
-
-impl Counts {
-    /// None yet.
-    pub fn new() -> Self {
-        Self { times: vec![0; 0x80], line_ends: 0 }
-    }
-
-    /// Counts a cluster of one byte, which is ASCII.
-    #[inline(always)] // once for each byte of a text
-    pub fn add_byte(&mut self, byte: u8) {
-        self.times[usize::from(byte)] += 1;
-    }
-
-    /// Counts a cluster; false, where it is not one of these.
-    #[inline(always)] // once for each cluster of a text
-    pub fn add(&mut self, cluster: Cluster) -> bool {
-        if !cluster.is_small() {
-            return self.add_line_end(cluster);
-        }
-        match self.times.get_mut(cluster.first as usize) {
-            Some(times) => *times += 1,
-            None => self.add_first(cluster.first as usize),
-        }
-        true
-    }
-
-    fn add_first(&mut self, code_point: usize) {
-        self.times.resize((code_point + 1).next_power_of_two(), 0);
-        self.times[code_point] = 1;
-    }
-
-    fn add_line_end(&mut self, cluster: Cluster) -> bool {
-        let is_line_end = is_line_end(cluster);
-        self.line_ends += u16::from(is_line_end);
-        is_line_end
-    }
-
-    /// The first code point from `from` on that was counted, and how often.
-    fn next(&self, from: CodePoint) -> Option<(CodePoint, u16)> {
-        let rest = self.times.get(from as usize..)?;
-        let skipped = rest.iter().position(|times| *times > 0)?;
-        Some((from + skipped as CodePoint, rest[skipped]))
-    }
-
-    /// How often a cluster of one byte was counted.
-    pub fn times_byte(&self, byte: u8) -> u16 {
-        self.times[usize::from(byte)]
-    }
-
-    /// How often a cluster was counted.
-    pub fn times(&self, cluster: Cluster) -> u16 {
-        if !cluster.is_small() {
-            return if is_line_end(cluster) { self.line_ends } else { 0 };
-        }
-        self.times.get(cluster.first as usize).copied().unwrap_or(0)
-    }
-}
-
-/// Whether a longer cluster is CR LF: no other character continues a CR.
-fn is_line_end(cluster: Cluster) -> bool {
-    cluster.first == CR
-}
 
 /// The clusters that are not counted, in the order of the text.
 pub struct Sorter<'a> {
@@ -120,13 +48,22 @@ impl<'a> Sorter<'a> {
     /// None yet of those of `text`.
     pub fn new(text: &'a [u8]) -> Self {
         // A cluster that is not counted has three bytes at least.
-        Self { text, keys: Vec::with_capacity(text.len() / 3) }
+        Self {
+            text,
+            keys: Vec::with_capacity(text.len() / 3),
+        }
     }
 
     /// Adds a cluster.
     #[inline(always)] // once for each cluster of a text
     pub fn push(&mut self, cluster: Cluster) {
-        let Cluster { start, end, first, second, has_more } = cluster;
+        let Cluster {
+            start,
+            end,
+            first,
+            second,
+            has_more,
+        } = cluster;
         let key = if has_more || second >= SECOND_MOST {
             key(first << SECOND_BITS | second.min(SECOND_MOST), start..end) | MORE
         } else {
@@ -160,7 +97,10 @@ impl<'a> Sorter<'a> {
             sort_keys(open);
             push_open(open, start, |_| depth + DEPTH, &mut pending);
         }
-        Sorted { text: self.text, keys: self.keys }
+        Sorted {
+            text: self.text,
+            keys: self.keys,
+        }
     }
 }
 
@@ -173,8 +113,13 @@ pub struct Sorted<'a> {
 impl<'a> Sorted<'a> {
     /// All clusters of the text in ascending order, given those that are counted.
     pub fn merged(&self, counts: &Counts) -> Text {
-        let mut merged = Merged { text: vec![0; self.text.len()], length: 0, next: counts.next(0), counts };
-        for _ in 0..counts.line_ends {
+        let mut merged = Merged {
+            text: vec![0; self.text.len()],
+            length: 0,
+            next: counts.next(0),
+            counts,
+        };
+        for _ in 0..counts.line_ends() {
             merged.push_other(b"\r\n"); // the least of all that have several characters
         }
         for cluster in self.iter() {
@@ -274,7 +219,12 @@ fn is_open(one: Key, other: Key) -> bool {
 }
 
 /// Pushes the ranges of sorted keys that are [`is_open`] among each other, and the depth where the other bytes begin.
-fn push_open(keys: &[Key], start: usize, depth: impl Fn(Key) -> usize, pending: &mut Vec<(Range<usize>, usize)>) {
+fn push_open(
+    keys: &[Key],
+    start: usize,
+    depth: impl Fn(Key) -> usize,
+    pending: &mut Vec<(Range<usize>, usize)>,
+) {
     let mut first = 0;
     while first < keys.len() {
         let rest = &keys[first..];

@@ -24,13 +24,17 @@ impl<'a> CodePoints<'a> {
 
     /// Those of `text` from an offset on.
     pub fn new_at(text: &'a [u8], at: usize) -> Self {
-        Self { rest: &text[at..], at }
+        Self {
+            rest: &text[at..],
+            at,
+        }
     }
 }
 
 impl Iterator for CodePoints<'_> {
     type Item = (usize, CodePoint);
 
+    #[inline(always)] // once for each code point of a text
     fn next(&mut self) -> Option<(usize, CodePoint)> {
         let at = self.at;
         let bits = |byte: u8, mask: u8| CodePoint::from(byte & mask);
@@ -50,7 +54,10 @@ impl Iterator for CodePoints<'_> {
             }
             [a, b, c, d, ref rest @ ..] => {
                 self.rest = rest;
-                (bits(a, 0x07) << 18 | bits(b, 0x3f) << 12 | bits(c, 0x3f) << 6 | bits(d, 0x3f), 4)
+                (
+                    bits(a, 0x07) << 18 | bits(b, 0x3f) << 12 | bits(c, 0x3f) << 6 | bits(d, 0x3f),
+                    4,
+                )
             }
             // Cut: no text ends so.
             [..] => return None,
@@ -92,6 +99,7 @@ fn is_start(byte: u8) -> bool {
 }
 
 /// Appends a code point.
+#[inline(always)] // once for each code point of a text
 pub fn push(text: &mut Text, code_point: CodePoint) {
     let low = |bits: u32| (code_point >> bits & 0x3f) as u8 | 0x80;
     match code_point {

@@ -43,7 +43,10 @@ pub struct Fault {
 impl Fault {
     /// No answer for these arguments.
     pub fn domain(message: &'static str) -> Self {
-        Self { code: Code::Domain, message: message.into() }
+        Self {
+            code: Code::Domain,
+            message: message.into(),
+        }
     }
 
     /// A text of more bytes than the limit.

@@ -24,6 +24,8 @@ __all__ = ["run"]
 @click.option("--temperature", type=float, default=0.0, show_default=True, help="0 is greedy.")
 @click.option("--top-k", type=int, default=0, show_default=True, help="0 is off.")
 @click.option("--top-p", type=float, default=1.0, show_default=True, help="1 is off.")
+@click.option("--min-p", type=float, default=0.0, show_default=True, help="0 is off.")
+@click.option("--repetition-penalty", type=float, default=1.0, show_default=True, help="1 is off.")
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--system", metavar="TEXT", help="A system prompt of your own, before the lesson.")
 @click.option("--plain", is_flag=True, help="Do not teach the model the spans: send the prompt alone.")
@@ -42,6 +44,8 @@ def run(
     temperature: float,
     top_k: int,
     top_p: float,
+    min_p: float,
+    repetition_penalty: float,
     seed: int,
     system: str | None,
     plain: bool,
@@ -64,7 +68,7 @@ def run(
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     if not prompt.strip():
         raise PromptError("the prompt is empty: there is nothing to answer")
-    sampling = SamplingParams(temperature, top_k, top_p, seed)
+    sampling = SamplingParams(temperature, top_k, top_p, min_p, repetition_penalty, seed=seed)
     with open_driver(**where) as driver:
         if plain:
             turns = [Message("system", system)] if system else []

@@ -9,8 +9,8 @@ pub use tables::UNICODE_VERSION;
 use crate::utf8::CodePoint;
 use break_rules::{BOUNDARY, START, STATE, TRANSITIONS};
 use tables::{CASE_BITS, FLAT_END, LOW_END, PROPERTY_BITS, TAGS_END, TAGS_START};
-use tables::{PROPERTY_BLOCKS, PROPERTY_INDEX};
 use tables::{LOWER_BLOCKS, LOWER_DIFFERENCES, LOWER_INDEX, LOWER_TEXTS};
+use tables::{PROPERTY_BLOCKS, PROPERTY_INDEX};
 use tables::{UPPER_BLOCKS, UPPER_DIFFERENCES, UPPER_INDEX, UPPER_TEXTS};
 
 // Exclusive ranges are no patterns before Rust 1.80.
@@ -25,6 +25,7 @@ const CASE_IGNORABLE: u8 = 0x80;
 const CLASS: u8 = 0x1f;
 
 /// Class and flags of a code point.
+#[inline(always)] // once for each code point of a text
 fn properties(code_point: CodePoint) -> u8 {
     let code_point = code_point as usize;
     let place = match code_point {
@@ -37,6 +38,7 @@ fn properties(code_point: CodePoint) -> u8 {
 }
 
 /// The entry of a two-stage table; 0 behind its end.
+#[inline(always)] // once for each code point of a text
 fn entry(index: &[u8], blocks: &[u8], bits: u32, place: usize) -> u8 {
     match index.get(place >> bits) {
         Some(block) => blocks[usize::from(*block) << bits | place & ((1 << bits) - 1)],
@@ -52,7 +54,9 @@ pub fn is_white_space(code_point: CodePoint) -> bool {
 /// Whether the first of the code points that is not Case_Ignorable is Cased.
 pub fn is_cased_next(code_points: impl Iterator<Item = (usize, CodePoint)>) -> bool {
     let mut flags = code_points.map(|(_, code_point)| properties(code_point));
-    flags.find(|flags| flags & CASE_IGNORABLE == 0).map_or(false, |flags| flags & CASED != 0)
+    flags
+        .find(|flags| flags & CASE_IGNORABLE == 0)
+        .map_or(false, |flags| flags & CASED != 0)
 }
 
 /// What a case mapping gives for one code point.
