@@ -116,7 +116,9 @@ def test_the_token_limit_is_remarked_on_standard_error(script: str) -> None:
         (("run", "  "), "prompt is empty", 4),
         (("run", "x", "--temperature", "-1", "--backend", "scripted"), "temperature", 2),
         (("run", "x", "--mode", "nonsense"), "nonsense", 2),
-        (("run",), "Missing argument", 2),
+        (("run",), "either a PROMPT", 2),
+        (("run", "x", "--prompts", "f", "--out", "g"), "either a PROMPT", 2),
+        (("run", "--prompts", "/no/such", "--out", "g", "--backend", "scripted"), "script", 4),
         (("evaluate", "arithmetics", "1"), "did you mean 'arithmetic'?", 3),
         (("evaluate", "arithmetic"), "EXPRESSION", 2),
         (("evaluate", "arithmetic", "--jsonl", "/no/such"), "cannot be read", 2),
@@ -133,6 +135,18 @@ def test_wrong_use_is_one_clear_line_and_a_documented_status(
     assert result.returncode == status
     if status != 2:
         assert result.stderr.count("\n") == 1
+
+
+def test_a_file_of_prompts_is_answered_in_order(script: str, tmp_path: Path) -> None:
+    prompts, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    prompts.write_text("".join(f'{{"prompt": "How many?", "id": {i}}}\n' for i in range(9)))
+    arguments = ("run", "--prompts", str(prompts), "--out", str(out), "--backend", "scripted", "--model", script)
+    result = run(*arguments, "--slots", "4")
+    assert result.returncode == 0, result.stderr
+    assert [json.loads(line)["id"] for line in out.read_text().splitlines()] == list(range(9))
+    again = run(*arguments)
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
 
 
 def test_a_prompt_longer_than_the_context_is_refused(script: str) -> None:

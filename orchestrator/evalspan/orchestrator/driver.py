@@ -154,7 +154,10 @@ class Driver:
             GrammarError: the grammar does not compile.
             DecodeError: from the iterator, where decoding cannot go on.
         """
-        request = Request(prompt, mode, grammar, max_tokens, sampling, ledger)
+        return self.begin(Request(prompt, mode, grammar, max_tokens, sampling, ledger))
+
+    def begin(self, request: Request) -> Generator[Event, None, None]:
+        """As `stream`, of a request."""
         engine = self.backend.engine
         if isinstance(engine, StepEngine):
             return self._alone(engine, self._generating(0, request))
@@ -192,6 +195,14 @@ class Driver:
                 for event in alone:
                     yield index, event
 
+    def check(self, request: Request) -> None:
+        """Whether a request can be honoured; nothing is decoded.
+
+        Raises:
+            RequestError, PromptError, GrammarError: as `stream`.
+        """
+        self._machine(request, len(self._prompt_tokens(request.prompt)))
+
     def _alone(self, engine: StepEngine, generating: Generating) -> Generator[Event, None, None]:
         """One generation as a batch of its own; where a batch goes on without it, this raises."""
         with closing(Batch(engine, [generating]).run()) as events:
@@ -203,18 +214,19 @@ class Driver:
     def _generating(self, index: int, request: Request) -> Generating:
         prompt = self._prompt_tokens(request.prompt)
         sampler = Sampler(request.sampling or SamplingParams())
-        machine = self._machine(request, "grammar-eval", len(prompt))
+        machine = self._machine(request, len(prompt))
         return Generating(index, prompt, machine, sampler, ledger=request.ledger)
 
     def _resumed(self, engine: RequestEngine, request: Request) -> Generator[Event, None, None]:
         prompt = self._prompt_tokens(request.prompt)
-        machine = self._machine(request, "no-grammar", len(prompt))
+        machine = self._machine(request, len(prompt))
         text = spell(self.backend.tokenizer, prompt)
         stops = sorted({rule.close for rule in self.registry.spans})
         return resumed(engine, machine, prompt, text, request.sampling or SamplingParams(), stops)
 
-    def _machine(self, request: Request, default: Mode, prompt_tokens: int) -> SpanMachine:
+    def _machine(self, request: Request, prompt_tokens: int) -> SpanMachine:
         """The span machine of a request, which is checked here."""
+        default: Mode = "grammar-eval" if isinstance(self.backend.engine, StepEngine) else "no-grammar"
         mode, grammar = request.mode or default, request.grammar or FreeText()
         if mode not in MODES:
             raise RequestError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")

@@ -1,5 +1,7 @@
 //! Pieces of a text: slices by cluster, words, and what is left without white space around it.
 
+use alloc::vec::Vec;
+
 use crate::clusters::Clusters;
 use crate::unicode::is_white_space;
 use crate::utf8::{self, CodePoint, CodePoints};
@@ -12,19 +14,14 @@ pub fn words(arguments: Arguments<'_>) -> Answer {
 
 /// `word(s, n)`, from 1, or from -1 at the end.
 pub fn word(arguments: Arguments<'_>) -> Answer {
-    let mut words = Words::new(arguments.text(0));
+    let words: Vec<&[u8]> = Words::new(arguments.text(0)).collect();
     let found = match place(arguments.integer(1)) {
-        Some((true, skipped)) => words.nth(skipped),
-        Some((false, skipped)) => {
-            let number = words.clone().count();
-            number
-                .checked_sub(skipped)
-                .and_then(|left| words.nth(left.checked_sub(1)?))
-        }
+        Some((true, skipped)) => words.get(skipped),
+        Some((false, skipped)) => words.iter().nth_back(skipped),
         None => None,
     };
     match found {
-        Some(word) => Ok(Value::Text(word.into())),
+        Some(word) => Ok(Value::Text((*word).into())),
         None => Err(Fault::domain(
             "there is no such word; the first is 1, the last -1",
         )),
@@ -70,7 +67,6 @@ pub fn trim(arguments: Arguments<'_>) -> Answer {
 }
 
 /// The words of a text: the longest runs of code points that are not white space.
-#[derive(Clone)]
 struct Words<'a> {
     text: &'a [u8],
     code_points: CodePoints<'a>,

@@ -44,6 +44,9 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--context", type=click.IntRange(min=1), metavar="TOKENS", help="Size of the model's context."
             ),
             click.option(
+                "--slots", type=click.IntRange(min=1), help="Generations at once, each with a context of its own."
+            ),
+            click.option(
                 "--threads", type=click.IntRange(min=1), help="CPU threads of the backend; all cores by default."
             ),
             registry_option,
@@ -59,6 +62,7 @@ def open_driver(
     backend: str,
     model: str | None,
     context: int | None,
+    slots: int | None,
     threads: int | None,
     registry_path: Path | None,
     runtime: Any,
@@ -70,5 +74,5 @@ def open_driver(
     from evalspan.policies import Registry
 
     registry = Registry.load(registry_path)
-    options = BackendOptions(model=model, context_tokens=context, threads=threads)
+    options = BackendOptions(model=model, context_tokens=context, threads=threads, slots=slots)
     return Driver(backend_class(backend)(options), registry, runtime=runtime)

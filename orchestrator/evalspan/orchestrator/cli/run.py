@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,7 +14,7 @@ __all__ = ["run"]
 
 
 @click.command()
-@click.argument("prompt")
+@click.argument("prompt", required=False)
 @model_options
 @click.option(
     "--mode",
@@ -36,9 +37,11 @@ __all__ = ["run"]
     multiple=True,
     help="Demand at least one span of this name; small models need it. May be repeated.",
 )
+@click.option("--prompts", type=click.Path(path_type=Path), metavar="FILE", help='Answer each line {"prompt": "…"}.')
+@click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: one result a line, in order.")
 @json_option
 def run(
-    prompt: str,
+    prompt: str | None,
     mode: Any,
     max_tokens: int,
     temperature: float,
@@ -50,23 +53,29 @@ def run(
     system: str | None,
     plain: bool,
     required: tuple[str, ...],
+    prompts: Path | None,
+    out: Path | None,
     as_json: bool,
     **where: Any,
 ) -> None:
     """Answer PROMPT (- reads standard input); spans are evaluated and their results put in.
 
     The model is taught the registry's spans with a system prompt and worked examples. With --json every event is a
-    line, the last one {"event": "finished", "reason": …, "text": …}.
+    line, the last one {"event": "finished", "reason": …, "text": …}. With --prompts and --out many prompts are answered,
+    --slots of them at once; an interrupted run goes on when it is repeated.
     """
     from evalspan.orchestrator.backend import Message
+    from evalspan.orchestrator.driver import Request
     from evalspan.orchestrator.errors import PromptError
     from evalspan.orchestrator.sampling import SamplingParams
     from evalspan.orchestrator.sentences import FreeText
     from evalspan.orchestrator.teaching import lesson
 
+    if (prompt is None) == (prompts is None) or (prompts is None) != (out is None):
+        raise click.UsageError("give either a PROMPT, or --prompts FILE and --out FILE")
     if prompt == "-":
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
-    if not prompt.strip():
+    if prompt is not None and not prompt.strip():
         raise PromptError("the prompt is empty: there is nothing to answer")
     sampling = SamplingParams(temperature, top_k, top_p, min_p, repetition_penalty, seed=seed)
     with open_driver(**where) as driver:
@@ -74,17 +83,49 @@ def run(
             turns = [Message("system", system)] if system else []
         else:
             turns = lesson(driver.registry, driver.evaluators, spans=required, system=system)
-        events = driver.stream(
-            [*turns, Message("user", prompt)],
-            mode=mode,
-            grammar=FreeText(required) if required else None,
-            max_tokens=max_tokens,
-            sampling=sampling,
-        )
+        grammar = FreeText(required) if required else None
+
+        def request(text: str) -> Request:
+            return Request([*turns, Message("user", text)], mode, grammar, max_tokens, sampling)
+
+        if prompts is not None and out is not None:
+            settings = {
+                "turns": turns,
+                "mode": mode,
+                "grammar": grammar,
+                "max_tokens": max_tokens,
+                "sampling": sampling,
+            }
+            _answer_file(driver, prompts, out, request, settings)
+            return
+        events = driver.begin(request(prompt or ""))
         if as_json:
             print_json(events)
             return
         show(events)
+
+
+def _answer_file(driver: Any, prompts: Path, out: Path, request: Any, settings: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from evalspan.orchestrator.files import read_prompts, run_file
+
+    lines = read_prompts(prompts)
+    settings |= {"identity": driver.evaluators.identity, "tokenizer": driver.backend.tokenizer.digest}
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task(str(out), total=len(lines))
+        known = run_file(
+            driver,
+            lines,
+            lambda line: request(line.prompt),
+            out,
+            settings,
+            lambda count: progress.update(task, completed=count),
+        )
+    resumed = f", {known} of them from an earlier run" if known else ""
+    click.echo(f"{out}: {len(lines)} results{resumed}", err=True)
 
 
 def print_json(events: Any) -> None:
