@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from evaluators.guests import ECHO, MANIFEST, assemble, custom, guest, leb
+from evaluators.instructions import INSTRUCTIONS
 from evaluators.zoo import Case, cases, plain
 from hypothesis import given
 from hypothesis import strategies as st
@@ -98,123 +99,50 @@ def test_every_feature_is_met_in_the_zoo_and_every_switch_has_a_feature() -> Non
     assert set(PROPOSALS_OFF) - {"component_model"} <= set(FEATURES)
 
 
-# One of each shape of operands, so that a reader which passes one wrongly comes out at another byte.
-ALLOWED = """
-    (drop (block (result i32) (i32.const -1)))
-    (block (param) (result i32 i64) (i32.const 1) (i64.const -9223372036854775808)) drop drop
-    (loop (param) (br_if 0 (i32.const 0)))
-    (if (i32.const 1) (then nop) (else))
-    (block (block (block (br_table 0 1 2 (i32.const 5)))))
-    (drop (call_indirect $second (type $unary) (i32.const 1) (i32.const 0)))
-    (drop (select (result i32) (i32.const 1) (i32.const 2) (i32.const 3)))
-    (drop (select (i32.const 1) (i32.const 2) (i32.const 3)))
-    (drop (f32.const 1.5)) (drop (f64.const -0x1.fffffffffffffp1023))
-    (i64.store32 offset=4294967295 align=1 (i32.const 0) (i64.const 1))
-    (memory.init $bytes (i32.const 0) (i32.const 0) (i32.const 1)) (data.drop $bytes)
-    (memory.copy (i32.const 0) (i32.const 0) (i32.const 1))
-    (memory.fill (i32.const 0) (i32.const 0) (i32.const 1))
-    (table.init $second $functions (i32.const 0) (i32.const 0) (i32.const 1)) (elem.drop $functions)
-    (table.copy $first $second (i32.const 0) (i32.const 0) (i32.const 1))
-    (table.set $second (i32.const 0) (ref.func $evaluate))
-    (drop (table.grow $first (ref.null func) (i32.const 1))) (drop (table.size $second))
-    (table.fill $second (i32.const 0) (table.get $first (i32.const 0)) (i32.const 1))
-    (drop (ref.is_null (ref.null func)))
-    (drop (i32.trunc_sat_f32_s (f32.const 1))) (drop (i32.extend8_s (i32.const 1)))
-    (drop (memory.size)) (drop (memory.grow (i32.const 0)))
-    (global.set $state (global.get $state))
-"""
-DISABLED = {
-    "simd": """
-        (drop (v128.const i64x2 0x0b0b0b0b0b0b0b0b 0x0b0b0b0b0b0b0b0b))
-        (drop (v128.load64_zero offset=99 (i32.const 0)))
-        (drop (i8x16.shuffle 0 11 11 11 11 11 11 11 11 11 11 11 11 11 11 11 (local.get $v) (local.get $v)))
-        (drop (i8x16.extract_lane_s 11 (local.get $v)))
-        (drop (v128.load8_lane offset=11 11 (i32.const 0) (local.get $v)))
-        (v128.store offset=11 (i32.const 0) (i64x2.add (local.get $v) (local.get $v)))
-    """,
-    "relaxed_simd": "(drop (f32x4.relaxed_madd (local.get $v) (local.get $v) (local.get $v)))",
-    "threads": """
-        (atomic.fence)
-        (drop (i32.atomic.rmw.cmpxchg offset=11 (i32.const 0) (i32.const 0) (i32.const 0)))
-        (drop (memory.atomic.notify (i32.const 0) (i32.const 0)))
-    """,
-    "tail_call": "(if (i32.const 0) (then (return_call_indirect (type $unary) (i32.const 0) (i32.const 0))))",
-    "exceptions": """
-        (block $h (try_table (catch_all $h) (catch $tag $h)))
-        (if (i32.const 0) (then (throw $tag)))
-    """,
-    "wide_arithmetic": "(i64.mul_wide_s (i64.const 1) (i64.const 2)) drop drop",
-    "gc": """
-        (drop (struct.get $pair 1 (struct.new $pair (i32.const 1) (i32.const 2))))
-        (drop (array.new_fixed $list 2 (i32.const 1) (i32.const 2)))
-        (drop (ref.test (ref $pair) (struct.new_default $pair)))
-        (drop (ref.i31 (i32.const 11)))
-        (drop (block (result anyref) (br_on_cast 0 anyref i31ref (ref.i31 (i32.const 11)))))
-        (array.copy $list $list (array.new_default $list (i32.const 1)) (i32.const 0)
-          (array.new_default $list (i32.const 1)) (i32.const 0) (i32.const 1))
-    """,
-    "function_references": """
-        (drop (call_ref $unary (i32.const 1) (ref.null $unary)))
-        (drop (block (result (ref $unary)) (br_on_non_null 0 (ref.null $unary)) (unreachable)))
-    """,
-    "host_references": "(drop (ref.is_null (ref.null extern)))",
-}
-DECLARED = {
-    "exceptions": "(tag $tag)",
-    "gc": "(type $pair (struct (field i32 i32))) (type $list (array (mut i16)))",
-}
-SHAPES = """
-(module
-  (type $unary (func (param i32) (result i64)))
-  {declared}
-  (table $first 2 funcref) (table $second 2 funcref)
-  (elem $functions func $evaluate) (elem (table $first) (i32.const 0) funcref (ref.func $evaluate) (ref.null func))
-  (elem declare func $evaluate)
-  (global $state (mut i32) (i32.const -65))
-  (global $half f64 (f64.const 0.5))
-  (memory (export "memory") 1 2)
-  (data $bytes "\\0b")
-  (global (export "evalspan_request") i32 (i32.const 1024))
-  (func $evaluate (export "evalspan_evaluate") (param i32) (result i64)
-    {locals}
-    {allowed}
-    {disabled}
-    (i64.const 0x200000800)))
-"""
+FENCE = "atomic.fence"
+"""Comes behind each instruction: a reader that passes one wrongly misses it."""
 
 
-def shapes(feature: str = "", allowed: str = ALLOWED) -> bytes:
-    """A module with instructions of many shapes, and those of a feature."""
-    return assemble(
-        SHAPES.format(
-            declared=DECLARED.get(feature, ""),
-            locals="(local $v v128)" if "simd" in feature else "(local f32 f32 i64)",
-            allowed=allowed,
-            disabled=DISABLED.get(feature, ""),
-        )
-    )
+def body(instructions: str) -> bytes:
+    """A module with one function, valid or not."""
+    return assemble(f"(module (func {instructions}))")
 
 
-def test_instructions_of_every_shape_are_passed() -> None:
-    code = shapes() + custom("evalspan", json.dumps(MANIFEST).encode())
-    outline = read_outline(code)
-    assert (outline.unread, outline.features, outline.problem) == ([], (), None)
-    assert inspect_module(code, DEFAULT).loads
+@pytest.mark.parametrize("feature", INSTRUCTIONS, ids=lambda feature: feature or "none")
+def test_every_instruction_is_passed_and_marked_with_its_feature(feature: str) -> None:
+    for instruction in INSTRUCTIONS[feature]:
+        outline = read_outline(body(f"{instruction} {FENCE}"))
+        found = {use.feature.name: use.count for use in outline.features}
+        assert outline.unread == [], instruction
+        assert found.pop("threads") == (2 if feature == "threads" else 1), instruction
+        if feature != "threads":
+            assert set(found) == ({feature} if feature else set()), instruction
 
 
-@pytest.mark.parametrize("feature", DISABLED)
-def test_instructions_of_a_feature_are_found_and_passed(feature: str) -> None:
-    outline = read_outline(shapes(feature))
-    assert outline.unread == []
-    assert feature in {use.feature.name for use in outline.features}
+def test_instructions_of_continuations_end_the_reading_of_their_function_only() -> None:
+    outline = read_outline(assemble("(module (func cont.new 18 cont.new 18) (func i64.add128))"))
+    assert [use.feature.name for use in outline.features] == ["wide_arithmetic", "stack_switching"]
+    assert len(outline.unread) == 1
 
 
-def test_offset_of_a_feature_is_that_of_its_first_instruction() -> None:
-    code = shapes("wide_arithmetic")
+def test_instructions_outside_functions_are_read() -> None:
+    vector = "v128.const i64x2 0 0"
+    for text, feature in (
+        (f"(global v128 ({vector}))", "simd"),
+        ("(table 1 funcref) (elem (table 0) (i64.add128) func)", "wide_arithmetic"),
+        ("(elem (ref i31) (item ref.i31))", "gc"),
+        ("(elem externref (ref.null extern))", "host_references"),
+        ("(table 1 (ref func) (ref.func 0))", "function_references"),
+    ):
+        outline = read_outline(assemble(f"(module {text})"))
+        assert outline.unread == []
+        assert feature in {use.feature.name for use in outline.features}, text
+
+
+def test_uses_of_a_feature_are_counted_from_the_first() -> None:
+    code = body("nop i64.mul_wide_s i64.mul_wide_s")
     (use,) = read_outline(code).features
-    assert code[use.offset : use.offset + 2] == b"\xfc\x15"
-    assert use.count == 1
-    assert code.count(b"\xfc\x15") == 1
+    assert (use.count, use.offset) == (2, code.index(b"\xfc\x15"))
 
 
 @pytest.mark.parametrize("name", ["arithmetic", "checksums", "dates", "strings"])
@@ -350,7 +278,7 @@ def test_command_answers_json(tmp_path: Path) -> None:
     assert answer["manifest"]["spec"] == "guest/1"
     assert answer["memories"][0]["minimum_bytes"] == 65_536
     assert {"name": "evalspan_evaluate", "kind": "func", "type": "(i32) -> i64"} in answer["exports"]
-    status, text = command(tmp_path, shapes("simd"), "--json")
+    status, text = command(tmp_path, body("v128.not"), "--json")
     answer = json.loads(text)
     assert status == 1
     assert (answer["check"], answer["manifest"], answer["sample"]) == ("manifest", None, None)

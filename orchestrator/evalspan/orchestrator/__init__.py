@@ -1,6 +1,8 @@
 """The decode driver: generate text in which every span has its exact result."""
 
+from evalspan.orchestrator.asynchronous import AsyncDriver
 from evalspan.orchestrator.backend import Backend, BackendOptions, Message
+from evalspan.orchestrator.counters import Counters
 from evalspan.orchestrator.driver import Driver, Generation, Prompt, Request
 from evalspan.orchestrator.errors import (
     BackendError,
@@ -30,9 +32,11 @@ from evalspan.orchestrator.sampling import SamplingParams
 from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
 
 __all__ = [
+    "AsyncDriver",
     "Backend",
     "BackendError",
     "BackendOptions",
+    "Counters",
     "DecodeError",
     "Driver",
     "Evaluated",

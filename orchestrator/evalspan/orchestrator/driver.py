@@ -15,6 +15,7 @@ from typing import Self
 from evalspan.evaluators import Evaluators, Failure, Outcome, RuntimeName
 from evalspan.orchestrator.backend import Backend, BackendOptions, Message, RequestEngine, StepEngine
 from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Generating
+from evalspan.orchestrator.counters import Counters
 from evalspan.orchestrator.encoding import spell
 from evalspan.orchestrator.errors import DecodeError, PromptError, RequestError
 from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
@@ -27,7 +28,7 @@ from evalspan.orchestrator.sampling import Sampler, SamplingParams
 from evalspan.orchestrator.sentences import FreeText
 from evalspan.policies import ErrorCode, Registry, SpanRule
 
-__all__ = ["Driver", "Generation", "Prompt", "Request"]
+__all__ = ["Driver", "Generation", "Prompt", "Request", "gathered"]
 
 Prompt = str | Sequence[Message]
 """Raw text to continue, or a conversation to answer. The prompt is inert: no span in it is evaluated."""
@@ -77,6 +78,7 @@ class Driver:
             raise RequestError(f"step_tokens must be 1 or more, got {step_tokens}")
         self.step_tokens = step_tokens
         """Tokens of one prompt or forced block that a step takes while other generations wait."""
+        self.counters = Counters()
         self.backend = backend
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
@@ -127,7 +129,7 @@ class Driver:
         ledger: bool = False,
     ) -> Generation:
         """Run a generation to its end. Parameters and errors as `stream`."""
-        return _gathered(
+        return gathered(
             self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling, ledger=ledger)
         )
 
@@ -172,7 +174,7 @@ class Driver:
         events: dict[int, list[Event]] = {}
         for index, event in self.stream_many(requests):
             events.setdefault(index, []).append(event)
-        return [_gathered(events[index]) for index in sorted(events)]
+        return [gathered(events[index]) for index in sorted(events)]
 
     def stream_many(self, requests: Iterable[Request]) -> Generator[tuple[int, Event], None, None]:
         """Yield `(index of the request, event)` of many generations as things happen.
@@ -188,6 +190,7 @@ class Driver:
             waiting = (self._generating(index, request) for index, request in enumerate(requests))
             with closing(Batch(engine, waiting, step_tokens=self.step_tokens).run()) as events:
                 for generating, event in events:
+                    self.counters.observe(event)
                     yield generating.index, event
             return
         for index, request in enumerate(requests):
@@ -207,6 +210,7 @@ class Driver:
         """One generation as a batch of its own; where a batch goes on without it, this raises."""
         with closing(Batch(engine, [generating]).run()) as events:
             for _, event in events:
+                self.counters.observe(event)
                 if isinstance(event, Finished) and generating.error is not None:
                     raise generating.error
                 yield event
@@ -222,7 +226,13 @@ class Driver:
         machine = self._machine(request, len(prompt))
         text = spell(self.backend.tokenizer, prompt)
         stops = sorted({rule.close for rule in self.registry.spans})
-        return resumed(engine, machine, prompt, text, request.sampling or SamplingParams(), stops)
+        return self._counted(resumed(engine, machine, prompt, text, request.sampling or SamplingParams(), stops))
+
+    def _counted(self, events: Generator[Event, None, None]) -> Generator[Event, None, None]:
+        with closing(events):
+            for event in events:
+                self.counters.observe(event)
+                yield event
 
     def _machine(self, request: Request, prompt_tokens: int) -> SpanMachine:
         """The span machine of a request, which is checked here."""
@@ -290,8 +300,12 @@ class Driver:
         return evaluate
 
 
-def _gathered(events: Iterable[Event]) -> Generation:
-    """The events of one generation as its result."""
+def gathered(events: Iterable[Event]) -> Generation:
+    """The events of one generation as its result.
+
+    Raises:
+        DecodeError: the last one is not `Finished`.
+    """
     seen = tuple(events)
     last = seen[-1]
     if not isinstance(last, Finished):

@@ -102,6 +102,7 @@ class TypeReader:
         at = self._reader.at
         number = self._reader.signed()
         if number >= 0:
+            self._uses.add("function_references", at)
             return str(number)
         name = _HEAP.get(number & 0x7F) if number >= -64 else None
         if name is None:
@@ -178,7 +179,7 @@ class TypeReader:
             types.append("array")
         elif form == _CONTINUATION:
             self._uses.add("stack_switching", at)
-            self.heap()
+            reader.signed()
             types.append("continuation")
         else:
             raise FormatError(f"the type at {at} is of no known form")

@@ -61,7 +61,7 @@ def run(
     """Answer PROMPT (- reads standard input); spans are evaluated and their results put in.
 
     The model is taught the registry's spans with a system prompt and worked examples. With --json every event is a
-    line, the last one {"event": "finished", "reason": …, "text": …}. With --prompts and --out many prompts are answered,
+    line, the last one {"event": "finished", "reason": …, "text": …}. With --prompts and --out many are answered,
     --slots of them at once; an interrupted run goes on when it is repeated.
     """
     from evalspan.orchestrator.backend import Message
