@@ -71,3 +71,19 @@ def test_the_example_registry_is_right() -> None:
     from evalspan.policies import Registry
 
     assert Registry.load(ROOT / "examples/registry.toml").span("sum").open == "[sum]"
+
+
+def test_the_lazy_names_of_the_orchestrator_are_those_that_a_type_checker_sees() -> None:
+    import evalspan.orchestrator as package
+
+    tree = ast.parse((SOURCES["orchestrator"] / "__init__.py").read_text())
+    seen = {
+        alias.name: node.module
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("evalspan.")
+        for alias in node.names
+    }
+    assert sorted(seen) == package.__all__
+    for name, module in seen.items():
+        assert getattr(package, name).__module__ in (module, "typing", "types", "collections.abc"), name
+        assert name in package._MODULES[module.rpartition(".")[2]].split()

@@ -1,35 +1,42 @@
-"""The decode driver: generate text in which every span has its exact result."""
+"""The decode driver: generate text in which every span has its exact result.
 
-from evalspan.orchestrator.asynchronous import AsyncDriver
-from evalspan.orchestrator.backend import Backend, BackendOptions, Message
-from evalspan.orchestrator.counters import Counters
-from evalspan.orchestrator.driver import Driver, Generation, Prompt, Request
-from evalspan.orchestrator.errors import (
-    BackendError,
-    DecodeError,
-    GrammarError,
-    ModelError,
-    PluginError,
-    PromptError,
-    RequestError,
-    TokenizerError,
-)
-from evalspan.orchestrator.events import (
-    Evaluated,
-    Event,
-    Failed,
-    Finished,
-    FinishReason,
-    Injected,
-    SpanOpened,
-    Step,
-    Text,
-    UnclosedSpan,
-    Unverified,
-)
-from evalspan.orchestrator.grammar import Grammar, Mode
-from evalspan.orchestrator.sampling import SamplingParams
-from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
+Names are imported when they are first used: the command line lives in this package and must answer at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evalspan.orchestrator.asynchronous import AsyncDriver
+    from evalspan.orchestrator.backend import Backend, BackendOptions, Message
+    from evalspan.orchestrator.counters import Counters
+    from evalspan.orchestrator.driver import Driver, Generation, Prompt, Request
+    from evalspan.orchestrator.errors import (
+        BackendError,
+        DecodeError,
+        GrammarError,
+        ModelError,
+        PluginError,
+        PromptError,
+        RequestError,
+        TokenizerError,
+    )
+    from evalspan.orchestrator.events import (
+        Evaluated,
+        Event,
+        Failed,
+        Finished,
+        FinishReason,
+        Injected,
+        SpanOpened,
+        Step,
+        Text,
+        UnclosedSpan,
+        Unverified,
+    )
+    from evalspan.orchestrator.grammar import Grammar, Mode
+    from evalspan.orchestrator.sampling import SamplingParams
+    from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
 
 __all__ = [
     "AsyncDriver",
@@ -69,3 +76,23 @@ __all__ = [
     "UnclosedSpan",
     "Unverified",
 ]
+
+_MODULES = {
+    "asynchronous": "AsyncDriver",
+    "backend": "Backend BackendOptions Message",
+    "counters": "Counters",
+    "driver": "Driver Generation Prompt Request",
+    "errors": "BackendError DecodeError GrammarError ModelError PluginError PromptError RequestError TokenizerError",
+    "events": "Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan Unverified",
+    "grammar": "Grammar Mode",
+    "sampling": "SamplingParams",
+    "sentences": "FreeText Pattern Restate Sentence SpanPart",
+}
+"""The names of each module; a test compares them with the imports above."""
+
+
+def __getattr__(name: str) -> object:
+    for module, names in _MODULES.items():
+        if name in names.split():
+            return getattr(import_module(f"{__name__}.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
