@@ -66,8 +66,8 @@ def test_a_batch_longer_than_one_decode_is_cut(batched: Driver) -> None:
         engine.close(sequence)
 
 
-def test_ten_boxes_over_four_slots_have_exact_results_and_closing_numbers(batched: Driver) -> None:
-    problems = list(experiment.problems(10, seed=3))
+def test_five_boxes_over_four_slots_have_exact_results_and_closing_numbers(batched: Driver) -> None:
+    problems = list(experiment.problems(5, seed=3))
     results = batched.generate_many(
         Request(
             experiment.conversation(problem, batched.registry),
@@ -84,4 +84,4 @@ def test_ten_boxes_over_four_slots_have_exact_results_and_closing_numbers(batche
         injected = [event for event in result.events if isinstance(event, Injected)]
         assert [event.kind for event in injected][-2:] == ["result", "restated"]
         assert injected[-2].text == f"<result>{injected[-1].text}</result>"
-    assert right >= 4
+    assert right >= 2

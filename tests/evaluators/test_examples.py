@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from evalspan.evaluators import Evaluators, Failure, Outcome, Value
 from evalspan.evaluators.epochs import EpochClock
+from evalspan.evaluators.inspection import inspect_module
 from evalspan.evaluators.manifest import read_manifest
 from evalspan.evaluators.module_files import check_file
 from evalspan.evaluators.portable import PortableSandbox
@@ -26,6 +27,7 @@ from evalspan.evaluators.runtime import SandboxMode
 from evalspan.policies import ErrorCode, Limits, Registry
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "evaluators"
+ABI = EXAMPLES.parents[1] / "docs" / "abi.md"
 NAMES = ("roman-rust", "roman-c", "roman-wat")
 FOLDERS = ("rust", "c", "wat")
 STANDARD_FORM = re.compile(
@@ -182,6 +184,20 @@ def test_the_wat_module_is_what_its_text_gives() -> None:
 def test_the_c_module_was_built_from_this_source() -> None:
     source = hashlib.sha256(EXAMPLES.joinpath("c", "roman.c").read_bytes()).hexdigest()
     assert source in EXAMPLES.joinpath("README.md").read_text("utf-8"), "roman.c has changed: build it, see README.md"
+
+
+def test_the_commands_of_the_pages_are_those_of_the_makefile() -> None:
+    makefile = " ".join(EXAMPLES.joinpath("Makefile").read_text("utf-8").replace("\\\n", " ").split())
+    (command,) = re.findall(r"python (-m ziglang cc .*? roman\.c)", EXAMPLES.joinpath("README.md").read_text("utf-8"))
+    assert command.replace("-m ziglang cc", "$(ZIG_CC)") in makefile
+    assert f"python {command}\n" in ABI.read_text("utf-8")
+
+
+def test_the_module_of_the_abi_page_loads_and_echoes() -> None:
+    (text,) = re.findall(r"```wat\n(.*?)```", ABI.read_text("utf-8"), re.DOTALL)
+    inspection = inspect_module(bytes(wasmtime.wat2wasm(text)), Registry.load())
+    assert inspection.loads, inspection.reason
+    assert isinstance(inspection.sample, Value) and inspection.sample.text == "hello"
 
 
 def test_the_rust_module_is_what_its_sources_give(tmp_path: Path) -> None:

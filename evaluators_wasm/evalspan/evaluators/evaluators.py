@@ -96,6 +96,20 @@ class Evaluators:
                 bound = self._bind(name, rule)
         return bound(data)
 
+    def evaluate_bound(self, name: str, data: bytes) -> Outcome:
+        """As `evaluate`, for the input of a bound JSON value: the policy's `max_bound_input_bytes` is its limit.
+
+        Raises:
+            As `evaluate`.
+        """
+        state = self._state(name)
+        bound = state.for_values.get(name)
+        if bound is None:
+            entry = self.registry.evaluator(name)
+            limits = self.registry.bound_limits_for(entry)
+            bound = state.for_values[name] = self._new_bound(state, entry, None, limits)
+        return bound(data)
+
     def answer(self, name: str, data: bytes) -> Outcome:
         """The evaluator's own answer to `data`, before the result policy: for comparing evaluators, never to inject.
 
@@ -179,15 +193,17 @@ class Evaluators:
         state = self._state(name)
         bound = state.bound.get((name, id(rule)))
         if bound is None:
-            bound = self._new_bound(state, self.registry.evaluator(name), rule)
+            entry = self.registry.evaluator(name)
+            bound = self._new_bound(state, entry, rule, self.registry.limits_for(entry, rule))
             if len(state.bound) >= _MAX_BINDINGS:
                 state.bound.clear()
             state.bound[name, id(rule)] = bound
         return bound
 
-    def _new_bound(self, state: _ThreadState, entry: EvaluatorEntry, rule: SpanRule | None) -> BoundEvaluator:
+    def _new_bound(
+        self, state: _ThreadState, entry: EvaluatorEntry, rule: SpanRule | None, limits: Limits
+    ) -> BoundEvaluator:
         description: Description = state.runtime.describe(entry)
-        limits = self.registry.limits_for(entry, rule)
         most = min(limits.max_input_bytes, description.max_input_bytes)
         limits = limits.model_copy(update={"max_input_bytes": most})
         options = option_values(entry.name, description.options, entry.options, limits)
@@ -242,7 +258,9 @@ class _ThreadState:
         self.pid = pid
         self.runtime = runtime
         self.bound: dict[tuple[str, int], BoundEvaluator] = {}
+        self.for_values: dict[str, BoundEvaluator] = {}
 
     def close(self) -> None:
         self.bound.clear()
+        self.for_values.clear()
         self.runtime.close()

@@ -8,7 +8,8 @@
 
 /* What the module says about itself: a custom section, which is no part of its memory. */
 __asm__(".section .custom_section.evalspan,\"\",@\n"
-        ".incbin \"manifest.json\"\n");
+        ".incbin \"manifest.json\"\n"
+        ".text\n");
 
 enum { OPTIONS = 1, MAX_INPUT_BYTES = 64, MAX_PIECE_BYTES = 32, LARGEST = 3999 };
 

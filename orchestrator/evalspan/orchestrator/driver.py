@@ -19,7 +19,8 @@ from evalspan.orchestrator.counters import Counters
 from evalspan.orchestrator.encoding import spell
 from evalspan.orchestrator.errors import DecodeError, PromptError, RequestError
 from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
-from evalspan.orchestrator.grammar import MODES, Compilation, Grammar, Mode
+from evalspan.orchestrator.grammar import MODES, Compilation, ExtendsRegistry, Grammar, Mode
+from evalspan.orchestrator.guard import TagGuard
 from evalspan.orchestrator.machine import Evaluate, SpanMachine, SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.orchestrator.plugins import backend_class
@@ -83,7 +84,8 @@ class Driver:
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
         self.evaluators.open()
-        self._plans = {evaluate: SpanPlan(self.registry, evaluate_spans=evaluate) for evaluate in (True, False)}
+        self._plans: dict[tuple[str, bool, bool], SpanPlan] = {}
+        self._guards: dict[str, TagGuard] = {}
         self._vocabulary: Vocabulary | None = None
         self._grammars: dict[Compilation, CompiledGrammar] = {}
 
@@ -251,14 +253,33 @@ class Driver:
             raise RequestError(f"backend {self.backend.name!r} samples by itself and has no ledger")
         if not masked and grammar != FreeText():
             raise RequestError("mode 'no-grammar' takes no grammar and requires no span")
+        registry = grammar.registry_for(self.registry) if isinstance(grammar, ExtendsRegistry) else self.registry
+        compiled = self._compiled(grammar, registry, mode) if masked else None
+        inert = compiled is not None and compiled.inert
+        plan = self._plan(registry, evaluate_spans=mode != "grammar-no-eval", inert=inert)
+        observation = compiled.observation if compiled else None
         return SpanMachine(
-            self._plans[mode != "grammar-no-eval"],
+            plan,
             self._clocked(),
             max_tokens=min(request.max_tokens, self.backend.engine.context_tokens - prompt_tokens),
             tokenizer=self.backend.tokenizer,
-            matcher=self._compiled(grammar, mode).matcher() if masked else None,
+            matcher=compiled.matcher() if compiled else None,
+            guard=self._guard(plan) if compiled and mode == "grammar-eval" and not compiled.free_text else None,
             required=grammar.required if isinstance(grammar, FreeText) else (),
+            observer=observation.start() if observation else None,
         )
+
+    def _plan(self, registry: Registry, *, evaluate_spans: bool, inert: bool) -> SpanPlan:
+        key = (registry.digest, evaluate_spans, inert)
+        if key not in self._plans:
+            self._plans[key] = SpanPlan(registry, evaluate_spans=evaluate_spans, inert=inert)
+        return self._plans[key]
+
+    def _guard(self, plan: SpanPlan) -> TagGuard:
+        key = "" if plan.registry is self.registry else plan.registry.digest
+        if key not in self._guards:
+            self._guards[key] = TagGuard(plan.automaton, plan.results, self.backend.tokenizer.pieces)
+        return self._guards[key]
 
     def _prompt_tokens(self, prompt: Prompt) -> list[int]:
         context = self.backend.engine.context_tokens
@@ -273,11 +294,11 @@ class Driver:
             )
         return tokens
 
-    def _compiled(self, grammar: Grammar, mode: Mode) -> CompiledGrammar:
-        """The grammar for this backend's vocabulary, compiled once: backend and registry do not change."""
+    def _compiled(self, grammar: Grammar, registry: Registry, mode: Mode) -> CompiledGrammar:
+        """The grammar for this backend's vocabulary, compiled once: what a registry gives is all in its text."""
         if self._vocabulary is None:
             self._vocabulary = Vocabulary(self.backend.tokenizer)
-        compilation = grammar.compile(self.registry, self._vocabulary.marks if mode == "grammar-eval" else None)
+        compilation = grammar.compile(registry, self._vocabulary.marks if mode == "grammar-eval" else None)
         if compilation not in self._grammars:
             self._grammars[compilation] = CompiledGrammar(compilation, self._vocabulary)
         return self._grammars[compilation]
@@ -292,7 +313,10 @@ class Driver:
             if spent > budget:
                 return Failure(ErrorCode.OVER_BUDGET, "the generation has had its evaluation time"), 0.0
             start = time.perf_counter()
-            outcome = self.evaluators.evaluate(name, content, rule)
+            if rule is None:
+                outcome = self.evaluators.evaluate_bound(name, content)
+            else:
+                outcome = self.evaluators.evaluate(name, content, rule)
             microseconds = (time.perf_counter() - start) * 1e6
             spent += microseconds
             return outcome, round(microseconds, 1)

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from evalspan.policies import ErrorCode
 
 __all__ = [
+    "AssertionFailed",
     "Evaluated",
     "Event",
     "Failed",
@@ -25,15 +26,18 @@ __all__ = [
     "event_json",
 ]
 
-InjectionKind = Literal["result", "error", "restated"]
-"""What a forced block is."""
+InjectionKind = Literal["result", "error", "restated", "bound"]
+"""What a forced block is; `bound` is a value of a JSON schema."""
 
-FinishReason = Literal["eos", "length", "over_budget", "evaluation_error", "decode_error", "cancelled"]
+FinishReason = Literal[
+    "eos", "length", "over_budget", "evaluation_error", "assertion_failed", "decode_error", "cancelled"
+]
 """Why a generation ended.
 
 `eos`: the model ended it, or the grammar was complete. `length`: the token limit or the context is reached.
 `over_budget`: an error could not be injected within the policy's budget. `evaluation_error`: a span failed
-whose rule says `on_error = "stop"`. `decode_error`: decoding could not go on, in a batch whose other generations do.
+whose rule says `on_error = "stop"`, or a bound value has none. `assertion_failed`: an assertion of a JSON schema does
+not hold that says `"on_violation": "stop"`. `decode_error`: decoding could not go on, in a batch whose other generations do.
 `cancelled`: the caller ended it.
 """
 
@@ -85,10 +89,28 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class AssertionFailed:
+    """An assertion of a JSON schema does not hold.
+
+    `span` is the JSON pointer of the field that breaks it, `input` what was evaluated, and `answer` what came of it:
+    a value other than `true`, or `code: message`.
+    """
+
+    event: ClassVar[str] = "assertion_failed"
+    span: str
+    evaluator: str
+    input: str
+    answer: str
+    fuel: int | None
+    microseconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class Injected:
     """A block that was forced into the sequence and that the model has read.
 
-    `kind` is `result`, `error`, or `restated` where a grammar says a result again. `tokens` are its ids where the
+    `kind` is `result`, `error`, `restated` where a grammar says a result again, or `bound` where a JSON schema binds a
+    value. `tokens` are its ids where the
     backend shows them; `milliseconds` is the time to decode them, with those forced in the same step.
     """
 
@@ -143,7 +165,7 @@ class Finished:
     forced_tokens: int
 
 
-Event = Text | SpanOpened | Evaluated | Failed | Injected | Step | Unverified | UnclosedSpan | Finished
+Event = Text | SpanOpened | Evaluated | Failed | AssertionFailed | Injected | Step | Unverified | UnclosedSpan | Finished
 """Any event of a generation."""
 
 

@@ -8,14 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from evalspan.evaluators import Outcome
 from evalspan.orchestrator.errors import GrammarError
-from evalspan.orchestrator.events import Event, InjectionKind
+from evalspan.orchestrator.events import Event, FinishReason, InjectionKind
 from evalspan.policies import Registry
 
-__all__ = ["MARKS", "MODES", "Compilation", "Directive", "Grammar", "Marks", "Mode", "Resolved", "Written"]
+__all__ = [
+    "MARKS",
+    "MODES",
+    "Compilation",
+    "Directive",
+    "ExtendsRegistry",
+    "Grammar",
+    "Marks",
+    "Mode",
+    "Observation",
+    "Observed",
+    "Observer",
+    "Resolved",
+    "Written",
+]
 
 Mode = Literal["no-grammar", "grammar-no-eval", "grammar-eval"]
 """Who writes a result, and what keeps the output in shape.
@@ -59,12 +73,18 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a directive may look at: the output so far, the last outcome of each span, the evaluators."""
+    """What a directive or an observer may look at: the output so far, the outcomes, the evaluators."""
 
     text: bytes
     outcomes: Mapping[str, Outcome]
+    """The last outcome of each span."""
     evaluate: Callable[[str, bytes], tuple[Outcome, float]]
-    """Evaluates with an evaluator of the registry, by its name: the outcome, and the microseconds it took."""
+    """Evaluates with an evaluator of the registry, by its name: the outcome, and the microseconds it took.
+
+    What it is given is no span: the limit on its bytes is that of bound values.
+    """
+    observer: Observer | None = None
+    """What has read the output so far, where the grammar has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +93,8 @@ class Resolved:
 
     text: str | None
     events: tuple[Event, ...] = ()
+    span: str | None = None
+    """What the injection belongs to, where that is known only now."""
 
 
 class Directive(Protocol):
@@ -91,16 +113,43 @@ class Directive(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Observed:
+    """What an observer has to report; where `stop` is set the generation ends with that reason."""
+
+    events: tuple[Event, ...] = ()
+    stop: FinishReason | None = None
+
+
+class Observer(Protocol):
+    """Reads the output of one generation as it comes, each byte once."""
+
+    def read(self, data: bytes, written: Callable[[], Written]) -> Observed:
+        """Take the bytes of a sampled token or of a forced text. A forced text does not stop a generation."""
+        ...
+
+
+class Observation(Protocol):
+    """Makes the observers of a grammar. Hashable, equal where the observers do the same."""
+
+    def start(self) -> Observer:
+        """An observer for a new generation."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Compilation:
     """A grammar for the matcher. Mark `Marks.directive(i)` asks for `directives[i]`.
 
     `free_text` says that the grammar is free text with injected spans: only there is the mask of plain text a function
-    of the tag and the character that are open, and may be kept.
+    of the tag and the character that are open, and may be kept. Where `inert` is set, a span in the output is text like
+    any other.
     """
 
     lark: str
     directives: tuple[Directive, ...] = ()
     free_text: bool = False
+    inert: bool = False
+    observation: Observation | None = None
 
 
 class Grammar(Protocol):
@@ -111,5 +160,18 @@ class Grammar(Protocol):
 
         Raises:
             GrammarError: it cannot be compiled; the text says what in it.
+        """
+        ...
+
+
+@runtime_checkable
+class ExtendsRegistry(Protocol):
+    """A grammar with spans of its own, beside those of the registry."""
+
+    def registry_for(self, registry: Registry) -> Registry:
+        """The registry with the grammar's spans; what is derived from it holds for this grammar alone.
+
+        Raises:
+            GrammarError: the grammar's spans and the registry's do not fit together.
         """
         ...

@@ -71,14 +71,14 @@ class LarkWriter:
             name = self.rule(f"try{index}_{left}", f"{asked} (RESULT{index} | ERROR{index} {again} {name})")
         return name
 
-    def directive(self, directive: Directive) -> str:
-        """The place of a forced text: its mark, any text without a tag, the end."""
+    def directive(self, directive: Directive, text: str = "ANY") -> str:
+        """The place of a forced text: its mark, the text (without a tag by default), the end."""
         if self.marks is None:
             raise ValueError("without marks nothing is forced")
         if directive not in self.directives:
             self.directives.append(directive)
         mark = self.marks.directive(self.directives.index(directive))
-        return f"<[{mark}]> ANY <[{self.marks.end}]>"
+        return f"<[{mark}]> {text} <[{self.marks.end}]>"
 
     def _content(self, index: int) -> str:
         rule = self.registry.spans[index]

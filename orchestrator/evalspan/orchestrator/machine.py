@@ -26,7 +26,8 @@ from evalspan.orchestrator.events import (
     UnclosedSpan,
     Unverified,
 )
-from evalspan.orchestrator.grammar import Written
+from evalspan.orchestrator.grammar import Observer, Written
+from evalspan.orchestrator.guard import TagGuard
 from evalspan.orchestrator.matcher import Mask, Matcher
 from evalspan.orchestrator.tags import TagAutomaton
 from evalspan.policies import Channel, ErrorCode, Registry, SpanRule
@@ -36,7 +37,8 @@ __all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "S
 _CONTEXT_BYTES = 16  # of text before a forced piece; a tokenizer's rules look at a word or two
 
 Evaluate = Callable[[str, bytes, SpanRule | None], tuple[Outcome, float]]
-"""Evaluates with an evaluator, by its name, for a span of this rule: the outcome, and the microseconds it took."""
+"""Evaluates with an evaluator, by its name, for a span of this rule (None: the input is no span's, but that of a bound
+value): the outcome, and the microseconds it took."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +80,13 @@ Action = Continue | Force | Stop
 class SpanPlan:
     """A registry prepared for the machine; shared by all sequences."""
 
-    def __init__(self, registry: Registry, *, evaluate_spans: bool = True) -> None:
+    def __init__(self, registry: Registry, *, evaluate_spans: bool = True, inert: bool = False) -> None:
+        """`inert` text has no spans: an open tag in it is text like any other."""
         self.registry = registry
         self.evaluate_spans = evaluate_spans
         self.automaton = TagAutomaton(tag.encode() for tag in registry.tags)
-        self.opens = {rule.open.encode(): rule for rule in registry.spans}
-        self.channels = {channel.open.encode(): channel for channel in registry.channels}
+        self.opens = {rule.open.encode(): rule for rule in registry.spans if not inert}
+        self.channels = {channel.open.encode(): channel for channel in registry.channels if not inert}
         self.results = {
             tag.encode()
             for rule in registry.spans
@@ -102,14 +105,19 @@ class SpanMachine:
         max_tokens: int,
         tokenizer: Tokenizer | None,
         matcher: Matcher | None = None,
+        guard: TagGuard | None = None,
         required: Sequence[str] = (),
+        observer: Observer | None = None,
     ) -> None:
+        """`guard` keeps the engine's tags out of a masked text whose grammar does not do so by itself."""
         self._plan = plan
         self._evaluate = evaluate
         self._max_tokens = max_tokens
         self._tokenizer = tokenizer
         self._matcher = matcher
+        self._guard = guard
         self._missing = list(required)
+        self._observer = observer
         self._limits = plan.registry.limits
 
         self.text = bytearray()
@@ -150,7 +158,9 @@ class SpanMachine:
         if self._rule is None and self._channel is None and not self._missing:
             key = (self._state, _open_character(self.text))
         allowed = self._matcher.mask(key)
-        if key is None and not allowed.any():
+        if self._guard is not None:
+            allowed = allowed & self._guard.allowed(self._state)
+        if (key is None or self._guard is not None) and not allowed.any():
             raise DecodeError("the grammar allows no token", f"after {bytes(self.text[-80:])!r}")
         return allowed
 
@@ -168,6 +178,11 @@ class SpanMachine:
             self.sampled += 1
             return self.stop("eos")
         action = self.advance_bytes(self._tokenizer.pieces[token])
+        if self._observer is not None:
+            seen = self._observer.read(self._tokenizer.pieces[token], self._written)
+            self._events += seen.events
+            if seen.stop is not None and not isinstance(action, Stop):
+                return self.stop(seen.stop)
         return action if self._matcher is None else self._follow(action, self._matcher)
 
     def advance_bytes(self, data: bytes) -> Action:
@@ -215,6 +230,8 @@ class SpanMachine:
             self._content_start = len(self.text)
             self._events.append(SpanOpened(self._rule.name, start))
         if tag in self._plan.results:
+            if self._matcher is not None and self._plan.evaluate_spans:
+                raise DecodeError("a tag of the engine's was written under a mask", f"after {bytes(self.text[-80:])!r}")
             self._release(upto=start)
             self._events.append(Unverified(tag.decode(), start))
         return False
@@ -256,21 +273,30 @@ class SpanMachine:
     def _follow(self, action: Action, matcher: Matcher) -> Action:
         """Add what the grammar's directives force at this place."""
         while not isinstance(action, Stop) and (directive := matcher.directive_due()) is not None:
-            written = Written(bytes(self.text), self._outcomes, lambda name, data: self._evaluate(name, data, None))
-            resolved = directive.resolve(written)
+            resolved = directive.resolve(self._written())
             self._events += resolved.events
             if resolved.text is None:
                 return self.stop("evaluation_error")
-            block = self._encoded(directive.span, directive.kind, resolved.text, bytes(self.text[-_CONTEXT_BYTES:]))
+            span = resolved.span or directive.span
+            block = self._encoded(span, directive.kind, resolved.text, bytes(self.text[-_CONTEXT_BYTES:]))
             if isinstance(block, Failure):
                 return self.stop("over_budget")
             if len(block.tokens) > self.remaining:
                 return self.stop("length")
             matcher.follow(directive, block.tokens)
+            self._release(upto=len(self.text))  # the grammar has ended what was held back
+            # What is forced here has no fence of its own: with the text around it, it must not spell a tag.
+            self._state, _, tag = self._plan.automaton.scan(self._state, block.text.encode(), 0)
+            if tag >= 0:
+                raise DecodeError(f"the {block.kind} text would complete a tag", f"after {bytes(self.text[-80:])!r}")
             self._take(block)
             before = action if isinstance(action, Force) else Force((), (), replaces_token=False)
             action = Force((*before.blocks, block), (*before.tokens, *block.tokens), before.replaces_token)
         return action
+
+    def _written(self) -> Written:
+        text, observer = bytes(self.text), self._observer
+        return Written(text, self._outcomes, lambda name, data: self._evaluate(name, data, None), observer)
 
     def _take(self, block: Block) -> None:
         """The block is part of the text from now on; nothing in it is looked at."""
@@ -278,6 +304,8 @@ class SpanMachine:
         self.text += block.text.encode()
         self.output.append(block.text)
         self._released = len(self.text)
+        if self._observer is not None:
+            self._events += self._observer.read(block.text.encode(), self._written).events
 
     def _outcome(self, rule: SpanRule, content: bytes) -> tuple[Outcome, float]:
         if self.spans > self._limits.max_spans:

@@ -75,6 +75,8 @@ class CompiledGrammar:
     def __init__(self, compilation: Compilation, vocabulary: Vocabulary) -> None:
         self.free_text = compilation.free_text
         self.directives = compilation.directives
+        self.inert = compilation.inert
+        self.observation = compilation.observation
         self.vocabulary = vocabulary
         self._grammar = llguidance.LLMatcher.grammar_from_lark(compilation.lark)
         self.memo: dict[Hashable, Mask] = {}

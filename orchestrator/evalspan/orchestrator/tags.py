@@ -13,11 +13,13 @@ __all__ = ["TagAutomaton"]
 
 
 class TagAutomaton:
-    """States are integers, 0 is the root. `depth[state]` is how many of the last bytes may begin a tag."""
+    """States are integers, 0 is the root. `depth[state]` is how many of the last bytes may begin a tag, and
+    `prefixes[state]` which."""
 
     def __init__(self, tags: Iterable[bytes]) -> None:
         self.tags = tuple(tags)
         self.depth = [0]
+        self.prefixes = [b""]
         self._next: list[dict[int, int]] = [{}]
         self._tag: list[int] = [-1]
         for index, tag in enumerate(self.tags):
@@ -28,6 +30,7 @@ class TagAutomaton:
                     self._next.append({})
                     self._tag.append(-1)
                     self.depth.append(self.depth[state] + 1)
+                    self.prefixes.append(self.prefixes[state] + bytes([byte]))
                 state = self._next[state][byte]
             self._tag[state] = index
         self._fail = self._failure_links()

@@ -20,6 +20,8 @@ class Limits(BaseModel):
 
     max_input_bytes: Annotated[int, Field(ge=1, le=16_384)] = 512
     """Bytes between the open and the close tag. 16 KiB is the request buffer of the built-in modules."""
+    max_bound_input_bytes: Annotated[int, Field(ge=1, le=16_384)] = 16_384
+    """Bytes of the input of a bound JSON value, in place of `max_input_bytes`: a sum over an array is long."""
     max_depth: Annotated[int, Field(ge=1, le=64)] = 32
     """Nested constructs in an expression; the built-in modules' own stack is sized for 64."""
     max_digits: Annotated[int, Field(ge=1, le=1024)] = 1024

@@ -153,6 +153,12 @@ class Registry(BaseModel):
         }
         return limits.model_copy(update=tighter)
 
+    def bound_limits_for(self, entry: EvaluatorEntry) -> Limits:
+        """The limits of one evaluation for a bound JSON value; an evaluator's own limit on its input holds here too."""
+        own = entry.policy.max_input_bytes
+        most = self.limits.max_bound_input_bytes if own is None else own
+        return self.limits_for(entry).model_copy(update={"max_input_bytes": most})
+
     def _named(self, name: str, items: tuple[_Named, ...], kind: str) -> _Named:
         for item in items:
             if item.name == name:

@@ -71,6 +71,7 @@ def finish_line(events: list[Event]) -> str | None:
     return {
         "length": "stopped at the token limit (--max-tokens) or the end of the context",
         "over_budget": "stopped: the policy's budget of injections is used up",
-        "evaluation_error": 'stopped: a span failed whose rule says on_error = "stop"',
+        "evaluation_error": 'stopped: a span failed whose rule says on_error = "stop", or a bound value has none',
+        "assertion_failed": 'stopped: an assertion does not hold that says "on_violation": "stop"',
         "cancelled": "cancelled",
     }[last.reason]

@@ -1,0 +1,137 @@
+"""Schemas as the grammar engine takes them: one text per value, and a check that it can be enforced."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+
+from evalspan.orchestrator.errors import GrammarError
+from evalspan.orchestrator.json.keywords import ASSERT, BIND, Schema, pointer
+
+__all__ = ["ITEM_SEPARATOR", "KEY_SEPARATOR", "check_schema", "json_text", "lark_json", "matches"]
+
+ITEM_SEPARATOR, KEY_SEPARATOR = ", ", ": "
+"""White space in the output: this and no other, so that a model cannot write it for ever."""
+
+_OPTIONS = {
+    "item_separator": ITEM_SEPARATOR,
+    "key_separator": KEY_SEPARATOR,
+    "whitespace_flexible": False,
+    # Without \u: a name could otherwise be written in two ways, and the engine compares names by their text.
+    "json_allowed_escapes": 'bfnrt\\"',
+}
+
+_END = 256  # the id after the 256 bytes
+_MAX_BLAMED = 200  # subschemas that are tried one by one to say which is at fault
+
+
+class _Bytes:
+    """The vocabulary: token i is byte i, and one end token."""
+
+    eos_token_id = _END
+    bos_token_id = None
+    tokens = (*(bytes([i]) for i in range(256)), b"<|end|>")
+    special_token_ids = (_END,)
+
+    def __call__(self, text: bytes) -> list[int]:
+        return list(text)
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> Any:
+    return LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
+
+
+def json_text(value: Any) -> str:
+    """A value as the output has it."""
+    return json.dumps(value, ensure_ascii=False, separators=(ITEM_SEPARATOR, KEY_SEPARATOR))
+
+
+def lark_json(schema: Schema) -> str:
+    """A value of the schema as a part of a Lark rule."""
+    if isinstance(schema, bool):
+        schema = {} if schema else {"anyOf": [False]}
+    return "%json " + json.dumps({**_plain(schema), "x-guidance": _OPTIONS}, ensure_ascii=False)
+
+
+def _plain(schema: Any) -> Any:
+    """The schema without evalspan's own keywords, wherever schemas stand in it."""
+    if not isinstance(schema, dict):
+        return schema
+    out: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if keyword in (BIND, ASSERT):
+            continue
+        if keyword in _MAPS:
+            out[keyword] = {name: _plain(item) for name, item in value.items()}
+        elif keyword in _LISTS:
+            out[keyword] = [_plain(item) for item in value]
+        else:
+            out[keyword] = _plain(value) if keyword in _SINGLE else value
+    return out
+
+
+_MAPS = ("$defs", "definitions", "patternProperties", "properties")
+_LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
+_SINGLE = ("additionalProperties", "items")
+
+
+def matches(schema: Schema, text: str) -> bool:
+    """Whether a text, as the output would have it, is a value of the schema."""
+    data = text.encode()
+    taken = _matcher(schema).validate_tokens([*data, _END])
+    return bool(taken == len(data) + 1)
+
+
+def check_schema(schema: Schema, where: str) -> None:
+    """Check that the engine takes a schema, which stands at the pointer `where`.
+
+    Raises:
+        GrammarError: it does not; the text has the pointer of the smallest part that is at fault.
+    """
+    reason = _fault(schema)
+    if reason is None:
+        return
+    definitions = {key: schema[key] for key in ("$defs", "definitions") if isinstance(schema, dict) and key in schema}
+    for tried, (part, at) in enumerate(_parts(schema, where)):
+        if tried >= _MAX_BLAMED:
+            break
+        alone = {**definitions, **part} if isinstance(part, dict) else part
+        if part is not False and (smaller := _fault(alone)) is not None:
+            where, reason = at, smaller
+            break
+    raise GrammarError(f"schema at {where or '/'}: cannot be enforced: {reason}")
+
+
+def _parts(schema: Schema, where: str) -> Iterator[tuple[Schema, str]]:
+    """The schemas in a schema, the innermost first, itself last."""
+    if isinstance(schema, dict):
+        for keyword, value in schema.items():
+            place = pointer(keyword, base=where)
+            if keyword in _MAPS:
+                for name, item in value.items():
+                    yield from _parts(item, pointer(name, base=place))
+            elif keyword in _LISTS:
+                for index, item in enumerate(value):
+                    yield from _parts(item, pointer(index, base=place))
+            elif keyword in _SINGLE:
+                yield from _parts(value, place)
+    yield schema, where
+
+
+def _matcher(schema: Schema) -> Any:
+    grammar = LLMatcher.grammar_from_lark(f"start: {lark_json(schema)}\n")
+    return LLMatcher(_tokenizer(), grammar, log_level=0)
+
+
+def _fault(schema: Schema) -> str | None:
+    matcher = _matcher(schema)
+    if not matcher.is_error():
+        return None
+    lines = [line.strip() for line in matcher.get_error().strip().splitlines()]
+    cause = next((line for line in lines if line.startswith("error: ")), lines[0])
+    return str(cause.partition("failed to compile JSON schema: ")[2] or cause).removeprefix("error: ")
