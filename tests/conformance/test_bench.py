@@ -208,7 +208,7 @@ def test_cells_take_turns_and_each_round_begins_with_another() -> None:
     assert [len(group) for group in samples] == [3, 2]
     counts = {name: "".join(rounds[0]).count(name) for name in "abcxy"}
     assert [[len(times) for times in group] for group in samples] == [
-        [4 * counts[name] for name in group] for group in ("abc", "xy")
+        [4 * (counts[name] - 1) for name in group] for group in ("abc", "xy")
     ]
 
 

@@ -269,3 +269,26 @@ def test_more_directives_than_marks_are_refused() -> None:
     parts = [Restate("calc", f"[0-9]{{{n}}}") for n in range(1, MARKS)]
     with pytest.raises(GrammarError, match="at most 62"):
         Sentence((SpanPart("calc"), *parts)).compile(REGISTRY, Marks(1000))
+
+
+def many_spans(count: int) -> Registry:
+    spans = "".join(
+        f'[[span]]\nname = "s{i}"\nopen = "<s{i}>"\nclose = "</s{i}>"\ncontent = "[0-9+]+"\nevaluator = "a"\n'
+        for i in range(count)
+    )
+    return Registry.parse(f'version = 1\n[[evaluator]]\nname = "a"\nbuiltin = "arithmetic/1"\n{spans}')
+
+
+@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=pytest.mark.long)])
+def test_hundreds_of_spans_compile_and_answer(count: int) -> None:
+    last = count - 1
+    events = play([f"x <s{last}>", "20+3", f"</s{last}>", "."], registry=many_spans(count))
+    assert finished(events).text == f"x <s{last}>20+3</s{last}><result>23</result>."
+
+
+@pytest.mark.parametrize("span", ["calc", "strop", "date", "check"])
+def test_each_shipped_span_can_be_required(span: str) -> None:
+    rule = Registry.load().span(span)
+    writing = {"calc": "1+1", "strop": 'len("a")', "date": "2024-01-31 + 1 month", "check": 'crc32("a")'}
+    events = play(["So ", rule.open, writing[span], rule.close], grammar=FreeText((span,)))
+    assert finished(events).text.startswith(f"So {rule.open}{writing[span]}{rule.close}<result>")

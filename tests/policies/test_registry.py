@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalspan.policies import Registry, RegistryError
+from evalspan.policies import LinearPattern, Registry, RegistryError
 
 BASE = """
 version = 1
@@ -127,6 +127,26 @@ def test_the_digest_follows_meaning_and_not_layout() -> None:
     assert Registry.parse("# a comment\n" + BASE).digest == registry.digest
     assert Registry.parse(BASE.replace("1000000", "1000001")).digest != registry.digest
     json.dumps(registry.model_dump(mode="json"))
+
+
+def test_the_shipped_spans_let_a_model_write_every_function_and_no_other() -> None:
+    from evalspan.evaluators import Evaluators
+
+    registry = Registry.load()
+    with Evaluators(registry) as evaluators:
+        for rule in registry.spans:
+            assert rule.content is not None
+            pattern = LinearPattern(rule.content)
+            functions = evaluators.describe(rule.evaluator).functions
+            assert functions
+            for name in functions:
+                assert pattern.matches(
+                    f'{name}("a (b) c")'.encode() if rule.name in ("strop", "check") else f"{name}(1)".encode()
+                )
+    for name in ("strop", "check"):
+        pattern = LinearPattern(registry.span(name).content or "")
+        assert not pattern.matches(b'print("x")')
+        assert not pattern.matches(b'len("x')
 
 
 def test_a_thousand_evaluators_load() -> None:

@@ -85,7 +85,7 @@ class Driver:
         self.evaluators = Evaluators(self.registry, runtime=runtime)
         self.evaluators.open()
         self._plans: dict[tuple[str, bool, bool], SpanPlan] = {}
-        self._guards: dict[str, TagGuard] = {}
+        self._guards: dict[tuple[tuple[bytes, ...], ...], TagGuard] = {}
         self._vocabulary: Vocabulary | None = None
         self._grammars: dict[Compilation, CompiledGrammar] = {}
 
@@ -264,21 +264,25 @@ class Driver:
             max_tokens=min(request.max_tokens, self.backend.engine.context_tokens - prompt_tokens),
             tokenizer=self.backend.tokenizer,
             matcher=compiled.matcher() if compiled else None,
-            guard=self._guard(plan) if compiled and mode == "grammar-eval" and not compiled.free_text else None,
+            guard=self._guard(plan, compiled) if compiled and mode == "grammar-eval" else None,
             required=grammar.required if isinstance(grammar, FreeText) else (),
             observer=observation.start() if observation else None,
         )
 
     def _plan(self, registry: Registry, *, evaluate_spans: bool, inert: bool) -> SpanPlan:
-        key = (registry.digest, evaluate_spans, inert)
+        # This driver's own registry needs no digest, which costs as much as the registry is long.
+        key = ("" if registry is self.registry else registry.digest, evaluate_spans, inert)
         if key not in self._plans:
             self._plans[key] = SpanPlan(registry, evaluate_spans=evaluate_spans, inert=inert)
         return self._plans[key]
 
-    def _guard(self, plan: SpanPlan) -> TagGuard:
-        key = "" if plan.registry is self.registry else plan.registry.digest
+    def _guard(self, plan: SpanPlan, compiled: CompiledGrammar) -> TagGuard | None:
+        if compiled.free_text:
+            return None  # exact by itself, and its masks are kept
+        tags = plan.unwritable(compiled.spans)
+        key = (plan.automaton.tags, tags)
         if key not in self._guards:
-            self._guards[key] = TagGuard(plan.automaton, plan.results, self.backend.tokenizer.pieces)
+            self._guards[key] = TagGuard(plan.automaton, tags, self.backend.tokenizer.pieces)
         return self._guards[key]
 
     def _prompt_tokens(self, prompt: Prompt) -> list[int]:

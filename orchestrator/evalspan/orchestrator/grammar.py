@@ -142,13 +142,15 @@ class Compilation:
 
     `free_text` says that the grammar is free text with injected spans: only there is the mask of plain text a function
     of the tag and the character that are open, and may be kept. Where `inert` is set, a span in the output is text like
-    any other.
+    any other. `spans` are the spans that the grammar has a place for, None for all: the model cannot write the tags
+    of the others.
     """
 
     lark: str
     directives: tuple[Directive, ...] = ()
     free_text: bool = False
     inert: bool = False
+    spans: frozenset[str] | None = None
     observation: Observation | None = None
 
 

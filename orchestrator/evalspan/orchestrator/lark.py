@@ -20,6 +20,8 @@ class LarkWriter:
 
     def __init__(self, registry: Registry, marks: Marks | None) -> None:
         self.directives: list[Directive] = []
+        self.spans: set[str] = set()
+        """The spans that `body` was asked for."""
         self.registry = registry
         self.marks = marks
         any_tag = "|".join(_escape(tag) for tag in registry.tags)
@@ -55,6 +57,7 @@ class LarkWriter:
     def body(self, index: int) -> str:
         """What follows the open tag of span `index`, to the end of its result; spans may then go on in any way."""
         content = self._content(index)
+        self.spans.add(self.registry.spans[index].name)
         if self.marks is None:
             return content
         return f"{content} <[{self.marks.result}]> (RESULT{index} | ERROR{index})"

@@ -94,6 +94,15 @@ class SpanPlan:
         }
 
 
+    def unwritable(self, spans: frozenset[str] | None) -> tuple[bytes, ...]:
+        """The tags that a model must not write: the engine's, and those of spans that a grammar has no place for."""
+        if spans is None:
+            return tuple(sorted(self.results))
+        places = [rule for rule in self.registry.spans if rule.name in spans]
+        written = {tag.encode() for rule in places for tag in (rule.open, rule.close)}
+        return tuple(sorted({*self.automaton.tags} - written))
+
+
 class SpanMachine:
     """The state of one sequence. `drain()` after each `advance` for its events."""
 

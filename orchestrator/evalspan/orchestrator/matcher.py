@@ -21,6 +21,11 @@ Mask = NDArray[np.bool_]
 
 _MEMO_SIZE = 256  # masks; a tag of ten bytes needs about ten, times the states inside a UTF-8 character
 
+# A thousand spans have two thousand tags, which no text may hold; the engine's defaults end at some three hundred.
+_COMPILE_FUEL = 50_000_000  # 50,000 a millisecond, once for each grammar
+_STEP_FUEL = 2_000_000  # 14,000 a millisecond, on the first visit of a lexer state
+_MAX_ROW = 20_000  # items of the parser after one token
+
 _MAX_PIECE_BYTES = 1024  # llguidance's trie counts a depth in ten bits and panics beyond; real tokens have some 128
 
 
@@ -76,8 +81,12 @@ class CompiledGrammar:
         self.free_text = compilation.free_text
         self.directives = compilation.directives
         self.inert = compilation.inert
+        self.spans = compilation.spans
         self.observation = compilation.observation
         self.vocabulary = vocabulary
+        self._limits = llguidance.LLParserLimits(
+            initial_lexer_fuel=_COMPILE_FUEL, max_items_in_row=_MAX_ROW, step_lexer_fuel=_STEP_FUEL
+        )
         self._grammar = llguidance.LLMatcher.grammar_from_lark(compilation.lark)
         self.memo: dict[Hashable, Mask] = {}
         probe = self._new()
@@ -85,7 +94,7 @@ class CompiledGrammar:
             raise GrammarError(f"the grammar does not compile: {probe.get_error().strip().splitlines()[0]}")
 
     def _new(self) -> Any:
-        return llguidance.LLMatcher(self.vocabulary.ll_tokenizer, self._grammar, log_level=0)
+        return llguidance.LLMatcher(self.vocabulary.ll_tokenizer, self._grammar, log_level=0, limits=self._limits)
 
     def matcher(self) -> Matcher:
         """A matcher at the start of the grammar."""

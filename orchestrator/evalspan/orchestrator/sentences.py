@@ -54,9 +54,11 @@ class FreeText:
 
     def _first(self, writer: LarkWriter, name: str) -> str:
         index, rule = writer.span(name)
-        word = rf"[^ \n\p{{N}}]{{0,{LEAD_LETTERS}}}"
-        lead = f"/({word} ){{0,{LEAD_WORDS}}}/{writer.no_tag}"
-        writer.rule(f"FIRST{index}", f"({lead}) {lark_literal(rule.open)}")
+        # No tag can begin in the lead: leaving out the first characters of all tags is far cheaper to match than
+        # forbidding the tags, which in a bounded repetition exceeds the engine's limits.
+        starts = "".join(f"\\x{{{ord(tag[0]):X}}}" for tag in dict.fromkeys(tag[0] for tag in writer.registry.tags))
+        word = rf"[^ \n\p{{N}}{starts}]{{0,{LEAD_LETTERS}}}"
+        writer.rule(f"FIRST{index}", f"/({word} ){{0,{LEAD_WORDS}}}/ {lark_literal(rule.open)}")
         return f"FIRST{index} body{index} "
 
 

@@ -17,13 +17,14 @@ def lesson(
 ) -> list[Message]:
     """The turns that come before a user's prompt: how to write spans, and one exchange per worked example.
 
-    `spans` are the names to teach, all by default; `system` is said first.
+    `spans` are the names to teach, all by default; `system` is said first. The examples of the registry's first span
+    come last: small models follow what they have read last.
     """
     wanted = list(spans)
     rules = [rule for rule in registry.spans if not wanted or rule.name in wanted]
     text = "\n".join(([system] if system else []) + [_INTRODUCTION, *map(snippet, rules)])
     turns = [Message("system", text)]
-    for rule in rules:
+    for rule in reversed(rules):
         for example in rule.examples:
             turns.append(Message("user", example.question))
             turns.append(Message("assistant", worked_example(rule, example, evaluators)))

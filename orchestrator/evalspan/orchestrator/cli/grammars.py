@@ -34,8 +34,8 @@ def grammar_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def chosen_grammar(given: Mapping[str, Any], others: Mapping[str, bool]) -> Grammar | None:
-    """The grammar of the option that was given, out of the values of `grammar_options`.
+def chosen_grammar(values: dict[str, Any], others: Mapping[str, bool]) -> Grammar | None:
+    """The grammar of the option that was given; the values of `grammar_options` are taken out of `values`.
 
     `others` says of further options that fix the output whether they were given too.
 
@@ -44,6 +44,7 @@ def chosen_grammar(given: Mapping[str, Any], others: Mapping[str, bool]) -> Gram
         BadParameter: the file cannot be read.
         GrammarError: what it holds is no grammar.
     """
+    given = {name: values.pop(name) for name in _MAKERS}
     chosen = [name for name, value in given.items() if value is not None]
     names = [_MAKERS[name][0] for name in chosen] + [name for name, is_given in others.items() if is_given]
     if len(names) > 1:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from evalspan.orchestrator.cli.grammars import chosen_grammar, grammar_options
 from evalspan.orchestrator.cli.options import json_option, model_options, open_driver
 
 __all__ = ["run"]
@@ -37,6 +38,7 @@ __all__ = ["run"]
     multiple=True,
     help="Demand at least one span of this name; small models need it. May be repeated.",
 )
+@grammar_options
 @click.option("--prompts", type=click.Path(path_type=Path), metavar="FILE", help='Answer each line {"prompt": "…"}.')
 @click.option("--out", type=click.Path(path_type=Path), metavar="FILE", help="Where to: one result a line, in order.")
 @json_option
@@ -77,13 +79,13 @@ def run(
         prompt = sys.stdin.buffer.read().decode("utf-8", "replace")
     if prompt is not None and not prompt.strip():
         raise PromptError("the prompt is empty: there is nothing to answer")
+    grammar = chosen_grammar(where, {"--require-span": bool(required)}) or (FreeText(required) if required else None)
     sampling = SamplingParams(temperature, top_k, top_p, min_p, repetition_penalty, seed=seed)
     with open_driver(**where) as driver:
         if plain:
             turns = [Message("system", system)] if system else []
         else:
             turns = lesson(driver.registry, driver.evaluators, spans=required, system=system)
-        grammar = FreeText(required) if required else None
 
         def request(text: str) -> Request:
             return Request([*turns, Message("user", text)], mode, grammar, max_tokens, sampling)

@@ -52,7 +52,7 @@ def compile_lark(text: str, writer: LarkWriter) -> Compilation:
     writer.rule("start", "u_start")
     # On their own lines, so that what the engine says of a line is true of the user's text.
     users = "\n".join("\n".join(lines.get(number, [""])) for number in range(1, max(lines) + 1))
-    return Compilation(f"{users}\n{writer.lark()}", tuple(writer.directives))
+    return Compilation(f"{users}\n{writer.lark()}", tuple(writer.directives), spans=frozenset(writer.spans))
 
 
 class _Rewriting:

@@ -26,4 +26,4 @@ class Regex:
         if is_empty(body):
             raise GrammarError(f"{self.pattern!r} matches no text without a tag of the registry")
         writer.rule("start", writer.rule("WHOLE", body))
-        return Compilation(writer.lark())
+        return Compilation(writer.lark(), spans=frozenset())

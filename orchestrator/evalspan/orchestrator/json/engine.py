@@ -75,6 +75,9 @@ def _plain(schema: Any) -> Any:
     return out
 
 
+_BLAMED = ("$ref", "allOf", "anyOf", "multipleOf", "oneOf", "pattern", "patternProperties")
+"""Keywords that the engine may refuse by themselves."""
+
 _MAPS = ("$defs", "definitions", "patternProperties", "properties")
 _LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 _SINGLE = ("additionalProperties", "items")
@@ -103,6 +106,10 @@ def check_schema(schema: Schema, where: str) -> None:
         alone = {**definitions, **part} if isinstance(part, dict) else part
         if part is not False and (smaller := _fault(alone)) is not None:
             where, reason = at, smaller
+            alone_at_fault = (key for key in _BLAMED if isinstance(part, dict) and key in part)
+            for keyword in alone_at_fault:
+                if _fault({**definitions, keyword: part[keyword]}) is not None:
+                    where = pointer(keyword, base=at)
             break
     raise GrammarError(f"schema at {where or '/'}: cannot be enforced: {reason}")
 

@@ -1,21 +1,29 @@
-"""The grammar: a JSON Schema as one text for the grammar engine."""
+"""The grammar: a JSON Schema as one text for the grammar engine.
+
+A schema without bound fields and assertions is handed over whole. Else the objects and arrays on the way to what is
+bound, asserted or referred to are spelt out as rules, and everything beside the way is handed over in pieces.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.grammar import Compilation, Marks
-from evalspan.orchestrator.json.engine import check_schema, json_text, lark_json
-from evalspan.orchestrator.json.keywords import Formats, read_schema
-from evalspan.orchestrator.lark import LarkWriter
+from evalspan.orchestrator.json.bindings import Bound, assertions, bound
+from evalspan.orchestrator.json.engine import ITEM_SEPARATOR, KEY_SEPARATOR, check_schema, json_text, lark_json
+from evalspan.orchestrator.json.keywords import BIND, Formats, Schema, SchemaText, pointer, read_schema
+from evalspan.orchestrator.json.places import Place, places
+from evalspan.orchestrator.json.tracker import Tracking
+from evalspan.orchestrator.lark import LarkWriter, lark_literal
 from evalspan.policies import Registry
 
 __all__ = ["JsonSchema"]
 
 
 class JsonSchema:
-    """Output that is one JSON value of a schema."""
+    """Output that is one JSON value of a schema, with bound fields and assertions."""
 
     def __init__(self, schema: Mapping[str, Any] | bool, *, formats: Formats = "assertion") -> None:
         """Raises:
@@ -31,8 +39,120 @@ class JsonSchema:
         return hash(self._text)
 
     def compile(self, registry: Registry, marks: Marks | None) -> Compilation:
-        """See `Grammar.compile`."""
-        writer = LarkWriter(registry, marks)
+        """See `Grammar.compile`. A string holds what it holds: there are no spans in JSON."""
         check_schema(self._schema, "")
-        writer.rule("start", lark_json(self._schema))
-        return Compilation(writer.lark(), inert=True)
+        writer = LarkWriter(registry, marks)
+        if not self._found.extensions:
+            writer.rule("start", lark_json(self._schema))
+            return Compilation(writer.lark(), inert=True)
+        tree = places(self._schema)
+        _check_reached(tree, self._found)
+        fields = {place: bound(tree, place, registry) for place in tree.all() if BIND in place.schema}
+        checks = [check for place in tree.all() for check in assertions(tree, place, registry)]
+        writer.rule("start", _Rules(self._schema, writer, fields).value(tree))
+        tracking = Tracking(tuple(checks)) if marks is not None else None
+        return Compilation(writer.lark(), tuple(writer.directives), inert=True, observation=tracking)
+
+
+def _check_reached(tree: Place, found: SchemaText) -> None:
+    reached = {place.where for place in tree.all()}
+    for where in found.extensions:
+        if where not in reached:
+            raise GrammarError(
+                f"schema at {where}: what is bound or asserted stands in plain objects, arrays and definitions, none of "
+                "which contains itself; this does not"
+            )
+    if found.named[1 if "/$id" in found.named else 0 :]:
+        raise GrammarError(f"schema at {found.named[-1]}: beside bound fields there are no $id and $anchor")
+
+
+class _Rules:
+    """Lark rules for the places that are needed. One is a rule of its own, so that rules stay as small as the schema."""
+
+    def __init__(self, schema: Schema, writer: LarkWriter, fields: Mapping[Place, Bound]) -> None:
+        self._root = schema if isinstance(schema, dict) else {}
+        self._writer = writer
+        self._fields = fields
+        self._count = 0
+
+    def value(self, place: Place) -> str:
+        """A value of the place, without a space before it."""
+        if place.needed and place.kind == "object":
+            return self._object(place)
+        if place.needed and place.kind == "array":
+            return self._array(place)
+        return lark_json(self._alone(place.schema, place.where))
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"json{self._count}"
+
+    def _object(self, place: Place) -> str:
+        """An object, its properties in the order of the schema, commas between those that are there."""
+        after: dict[bool, str] = {True: "", False: ""}  # what follows, by whether nothing has been written yet
+        for name, child in reversed(place.children.items()):
+            value = self._property(child)
+            rules = {}
+            for first in (True, False):
+                comma = "" if first else ITEM_SEPARATOR
+                body = f"{lark_literal(comma + json_text(name) + ':')} {value} {after[False]}"
+                if not child.required:
+                    body = f"{body} | {after[first]}" if after[first] else f"({body})?"
+                rules[first] = body
+            after = {first: self._writer.rule(self._name(), body) for first, body in rules.items()}
+        return f'"{{" {after[True]} "}}"'
+
+    def _property(self, place: Place) -> str:
+        """What follows the colon."""
+        space = KEY_SEPARATOR.removeprefix(":")
+        field = self._fields.get(place)
+        if field is not None and self._writer.marks is not None:
+            return self._writer.directive(field, f"{lark_literal(space)} {lark_json(field.rule.shape)}")
+        return self._writer.rule(self._name(), f"{lark_literal(space)} {self.value(place)}")
+
+    def _array(self, place: Place) -> str:
+        low, high = place.schema.get("minItems", 0), place.schema.get("maxItems")
+        if high == 0:
+            return '"[]"'
+        item = self._writer.rule(self._name(), self.value(place.children[None]))
+        rest = f"{{{max(low - 1, 0)},{'' if high is None else high - 1}}}"
+        items = f"{item} ({lark_literal(ITEM_SEPARATOR)} {item}){rest}"
+        return f'"[" {items} "]"' if low else f'"[" ({items})? "]"'
+
+    def _alone(self, schema: Schema, where: str) -> Schema:
+        """The schema with the definitions that it needs, away from its root."""
+        if not isinstance(schema, dict) or schema is self._root:
+            return schema
+        definitions: dict[str, dict[str, Any]] = {}
+        waiting: list[Any] = [schema]
+        while waiting:
+            for reference in _references(waiting.pop()):
+                container, name = _definition(reference, where)
+                if container not in self._root or name not in self._root[container]:
+                    raise GrammarError(f"schema at {where}: {reference!r} leads nowhere")
+                known = definitions.setdefault(container, {})
+                if name not in known:
+                    known[name] = self._root[container][name]
+                    waiting.append(known[name])
+        return {**schema, **definitions}
+
+
+def _references(value: Any) -> list[str]:
+    """Every `$ref` in a schema."""
+    if isinstance(value, list):
+        return [found for item in value for found in _references(item)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+    return own + [found for item in value.values() for found in _references(item)]
+
+
+def _definition(reference: str, where: str) -> tuple[str, str]:
+    hash_, _, rest = reference.partition("/")
+    container, _, name = rest.partition("/")
+    if hash_ != "#" or container not in ("$defs", "definitions"):
+        raise GrammarError(
+            f"schema at {pointer('$ref', base=where)}: beside bound fields references lead to #/$defs/NAME, not to "
+            f"{reference!r}"
+        )
+    return container, name.split("/")[0].replace("~1", "/").replace("~0", "~")
