@@ -251,7 +251,8 @@ def overhead(**p50s: float) -> Overhead:
         for name in EVALUATORS
         for runtime in RUNTIMES
     ]
-    return Overhead("a machine", "none", 1, rows, [Hold("x", "", True, 5.0, 7.0, 1, "value")], None)
+    lasted = [Hold("a", "", False, 5.0, 7.0, 1, "value"), Hold("b", "", True, 6.0, 6.5, 1, "value")]
+    return Overhead("a machine", "none", 1, rows, lasted, None)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,8 @@ def test_every_hold_uses_up_its_fuel_or_gives_a_value() -> None:
         assert 0 < hold.median_us <= hold.longest_us
         if hold.third_party:
             # A slow machine may reach the deadline first.
-            assert (hold.end, hold.fuel) == ("fuel_exhausted", Limits().fuel) or hold.end == "internal"
+            ended = hold.end == "internal" and hold.longest_us > Limits().deadline_ms * 1000
+            assert (hold.end, hold.fuel) == ("fuel_exhausted", Limits().fuel) or ended
         else:
             assert hold.end in ("value", "fuel_exhausted")
             assert hold.fuel > 0

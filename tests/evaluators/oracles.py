@@ -13,7 +13,7 @@ from typing import NoReturn
 
 import pytest
 
-__all__ = ["BREAK_TEST", "DecimalCase", "break_test_rows", "decimal_cases", "unavailable"]
+__all__ = ["BREAK_TEST", "DecimalCase", "break_test_rows", "decimal_cases", "icu_clusters", "unavailable"]
 
 BREAK_TEST = Path("/usr/share/unicode/auxiliary/GraphemeBreakTest.txt")
 """Unicode's own test of grapheme clusters, where Debian's unicode-data has it."""
@@ -38,6 +38,18 @@ def break_test_rows() -> Iterator[list[str]]:
         if row:
             parts = row.strip("÷ ").split("÷")
             yield ["".join(chr(int(code, 16)) for code in part.replace("×", " ").split()) for part in parts]
+
+
+def icu_clusters(text: str) -> list[str]:
+    """The clusters of a text by ICU 78, which has Unicode 17.0."""
+    try:
+        import icu4py
+        from icu4py.breakers import CharacterBreaker
+    except ImportError:
+        unavailable("icu4py is not installed: pip install --group oracles")
+    if not icu4py.icu_version.startswith("78."):
+        unavailable(f"icu4py has ICU {icu4py.icu_version}; ICU 78 has Unicode 17.0")
+    return list(CharacterBreaker(text, "root"))
 
 
 @dataclass(frozen=True, slots=True)

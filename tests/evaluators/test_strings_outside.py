@@ -6,30 +6,23 @@
 | ICU in node (`process.versions.unicode` 17.0) | uppercase and lowercase | node |
 | Unicode's GraphemeBreakTest.txt, of the version that is there | grapheme clusters | Debian's `unicode-data` |
 
-An oracle that is missing, or is of another version of Unicode, skips its tests with the reason; with the environment
-variable EVALSPAN_ORACLES=required it fails them.
+An oracle that is missing, or is of another version of Unicode, skips its tests with the reason; in continuous
+integration, and with the environment variable EVALSPAN_ORACLES=required, it fails them.
 """
 
 import json
-import os
 import random
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NoReturn
 
 import pytest
 import regex
+from evaluators.oracles import BREAK_TEST, break_test_rows, icu_clusters, unavailable
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalspan.evaluators.in_process.unicode_text import clusters, lower, upper
-
-BREAK_TEST = Path("/usr/share/unicode/auxiliary/GraphemeBreakTest.txt")  # where Debian's unicode-data has it
-
-ICU_OF_17 = "78."  # the major version of ICU that has Unicode 17.0
 
 CLASSES = [
     *(rf"\p{{GCB={name}}}" for name in ("Control", "Extend", "Regional_Indicator", "Prepend", "SpacingMark")),
@@ -44,26 +37,8 @@ CLASSES = [
 """Every class of characters that the rules of UAX #29 tell apart, and two that they do not."""
 
 
-def unavailable(reason: str) -> NoReturn:
-    """Skips the test, or fails it where oracles are required."""
-    if os.environ.get("EVALSPAN_ORACLES") == "required":
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
 def scalars() -> str:
     return "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code <= 0xDFFF)
-
-
-def icu_clusters(text: str) -> list[str]:
-    try:
-        import icu4py
-        from icu4py.breakers import CharacterBreaker
-    except ImportError:
-        unavailable("icu4py is not installed: pip install --group oracles")
-    if not icu4py.icu_version.startswith(ICU_OF_17):
-        unavailable(f"icu4py has ICU {icu4py.icu_version}; ICU 78 has Unicode 17.0")
-    return list(CharacterBreaker(text, "root"))
 
 
 @pytest.fixture(scope="module")
@@ -110,30 +85,19 @@ def test_texts_of_one_character_of_each_class_break_in_icu_as_they_do_here(text:
     assert list(clusters(text)) == icu_clusters(text)
 
 
-def break_test_rows() -> Iterator[tuple[str, list[str]]]:
-    """Unicode's own rows: the text as numbers, and its clusters."""
-    for line in BREAK_TEST.read_text(encoding="utf-8").splitlines():
-        row = line.split("#")[0].strip()
-        if row:
-            parts = row.strip("÷ ").split("÷")
-            yield row, ["".join(chr(int(code, 16)) for code in part.replace("×", " ").split()) for part in parts]
-
-
 def test_unicodes_break_test_holds_where_its_version_and_17_agree() -> None:
     """Rows of an earlier version disagree with 17.0 for two reasons, and a row that disagrees must have one of them.
 
     U+2701 is Extended_Pictographic up to 16.0 and is not in 17.0; a conjunct (GB9c) is one cluster from 15.1 on.
     Rows of 17.0 itself may not disagree at all.
     """
-    if not BREAK_TEST.exists():
-        unavailable(f"{BREAK_TEST} is missing: Debian's package unicode-data has it")
+    rows = list(break_test_rows())
     version = re.search(r"GraphemeBreakTest-(\d+\.\d+)", BREAK_TEST.read_text(encoding="utf-8"))
     assert version is not None
-    rows = list(break_test_rows())
     assert len(rows) >= 600, "the file has at least 600 rows in every version from 12.0 on"
     known = regex.compile(r"\u2701\u200d\u2701|\p{InCB=Consonant}[\p{InCB=Extend}\p{InCB=Linker}]+\p{InCB=Consonant}")
-    differing = [row for row, parts in rows if list(clusters("".join(parts))) != parts]
-    unexplained = [row for row, parts in rows if row in differing and not known.search("".join(parts))]
+    differing = [row for row in rows if list(clusters("".join(row))) != row]
+    unexplained = [row for row in differing if not known.search("".join(row))]
     assert unexplained == []
     assert len(differing) <= (0 if version[1] == "17.0" else 20), "most rows are compared"
 

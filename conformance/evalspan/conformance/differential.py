@@ -18,7 +18,7 @@ from evalspan.conformance.vectors import Evaluate, comparable
 from evalspan.evaluators import Outcome, RuntimeName, Value
 from evalspan.policies import ErrorCode
 
-__all__ = ["RUNTIMES", "Disagreement", "Pair", "Tally", "compare", "pair", "samples"]
+__all__ = ["RUNTIMES", "Disagreement", "Pair", "Tally", "agree", "compare", "pair", "samples"]
 
 RUNTIMES: tuple[RuntimeName, RuntimeName] = ("wasm", "in_process")
 """What is compared: the module and the reference, which share no code."""

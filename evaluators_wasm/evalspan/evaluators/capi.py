@@ -39,8 +39,8 @@ _I64 = ctypes.c_int64
 _LIMIT = ctypes.c_int64
 
 _PYBUF_WRITE = 0x200  # of CPython's object.h: a memoryview that may be written
-_KEEP_RESIDENT_BYTES = 65_536
-"""Memory that a slot zeroes by hand between instances: cheaper than a system call up to about a page."""
+_KEEP_RESIDENT_BYTES = 131_072
+"""Memory that a slot zeroes by hand between instances: cheaper than a system call up to about two pages."""
 
 
 def _function(name: str, result: Any, *arguments: Any, releases_gil: bool = False) -> Any:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         TokenizerError,
     )
     from evalspan.orchestrator.events import (
+        AssertionFailed,
         Evaluated,
         Event,
         Failed,
@@ -35,10 +36,12 @@ if TYPE_CHECKING:
         Unverified,
     )
     from evalspan.orchestrator.grammar import Grammar, Mode
+    from evalspan.orchestrator.json import JsonSchema
     from evalspan.orchestrator.sampling import SamplingParams
     from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
 
 __all__ = [
+    "AssertionFailed",
     "AsyncDriver",
     "Backend",
     "BackendError",
@@ -56,6 +59,7 @@ __all__ = [
     "Grammar",
     "GrammarError",
     "Injected",
+    "JsonSchema",
     "Message",
     "Mode",
     "ModelError",
@@ -83,8 +87,10 @@ _MODULES = {
     "counters": "Counters",
     "driver": "Driver Generation Prompt Request",
     "errors": "BackendError DecodeError GrammarError ModelError PluginError PromptError RequestError TokenizerError",
-    "events": "Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan Unverified",
+    "events": "AssertionFailed Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan "
+    "Unverified",
     "grammar": "Grammar Mode",
+    "json": "JsonSchema",
     "sampling": "SamplingParams",
     "sentences": "FreeText Pattern Restate Sentence SpanPart",
 }

@@ -37,8 +37,8 @@ FinishReason = Literal[
 `eos`: the model ended it, or the grammar was complete. `length`: the token limit or the context is reached.
 `over_budget`: an error could not be injected within the policy's budget. `evaluation_error`: a span failed
 whose rule says `on_error = "stop"`, or a bound value has none. `assertion_failed`: an assertion of a JSON schema does
-not hold that says `"on_violation": "stop"`. `decode_error`: decoding could not go on, in a batch whose other generations do.
-`cancelled`: the caller ended it.
+not hold that says `"on_violation": "stop"`. `decode_error`: decoding could not go on, in a batch whose other
+generations do. `cancelled`: the caller ended it.
 """
 
 
@@ -165,7 +165,9 @@ class Finished:
     forced_tokens: int
 
 
-Event = Text | SpanOpened | Evaluated | Failed | AssertionFailed | Injected | Step | Unverified | UnclosedSpan | Finished
+Event = (
+    Text | SpanOpened | Evaluated | Failed | AssertionFailed | Injected | Step | Unverified | UnclosedSpan | Finished
+)
 """Any event of a generation."""
 
 

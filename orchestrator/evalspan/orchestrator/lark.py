@@ -12,7 +12,7 @@ from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.grammar import Directive, Marks
 from evalspan.policies import Fence, LinearPattern, PatternError, Registry, RegistryError, SpanRule
 
-__all__ = ["LarkWriter", "lark_literal", "lark_regex"]
+__all__ = ["LarkWriter", "lark_escape", "lark_literal", "lark_regex"]
 
 
 class LarkWriter:
@@ -24,7 +24,7 @@ class LarkWriter:
         """The spans that `body` was asked for."""
         self.registry = registry
         self.marks = marks
-        any_tag = "|".join(_escape(tag) for tag in registry.tags)
+        any_tag = "|".join(lark_escape(tag) for tag in registry.tags)
         self.no_tag = f" & ~/(?s:.*)({any_tag})(?s:.*)/" if any_tag else ""
         # `no_forcing`: text keeps every tokenization that the model may choose.
         self._rules = ['%llguidance { "no_forcing": true }']
@@ -57,10 +57,23 @@ class LarkWriter:
     def body(self, index: int) -> str:
         """What follows the open tag of span `index`, to the end of its result; spans may then go on in any way."""
         content = self._content(index)
-        self.spans.add(self.registry.spans[index].name)
+        return content if self.marks is None else f"{content} {self.answer(index)}"
+
+    def answer(self, index: int) -> str:
+        """What the engine writes after the close tag of span `index`."""
         if self.marks is None:
-            return content
-        return f"{content} <[{self.marks.result}]> (RESULT{index} | ERROR{index})"
+            raise ValueError("without marks nothing is forced")
+        rule = self.registry.spans[index]
+        self.spans.add(rule.name)
+        self.rule(f"RESULT{index}", _fence(rule.result))
+        self.rule(f"ERROR{index}", _fence(rule.error))
+        return f"<[{self.marks.result}]> (RESULT{index} | ERROR{index})"
+
+    def written_answer(self, index: int) -> str:
+        """As `answer`, where the model writes it: a part of a terminal."""
+        fence = self.registry.spans[index].result
+        pattern = f"({lark_regex(fence.pattern)}{self.no_tag})" if fence.pattern else "ANY"
+        return f"{lark_literal(fence.open)} {pattern} {lark_literal(fence.close)}"
 
     def attempts(self, index: int, retries: int) -> str:
         """As `body`, but after an error the span may be written again, `retries` times."""
@@ -87,11 +100,8 @@ class LarkWriter:
         rule = self.registry.spans[index]
         content = f"({lark_regex(rule.content or '(?s:.+)')}{self.no_tag}) {lark_literal(rule.close)}"
         if self.marks is None:
-            pattern = f"({lark_regex(rule.result.pattern)}{self.no_tag})" if rule.result.pattern else "ANY"
-            content += f" {lark_literal(rule.result.open)} {pattern} {lark_literal(rule.result.close)}"
-        else:
-            self.rule(f"RESULT{index}", _fence(rule.result))
-            self.rule(f"ERROR{index}", _fence(rule.error))
+            content += f" {self.written_answer(index)}"
+            self.spans.add(rule.name)
         return self.rule(f"BODY{index}", content)
 
 
@@ -104,7 +114,7 @@ def lark_literal(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _escape(text: str) -> str:
+def lark_escape(text: str) -> str:
     """The text as a regular expression: everything but ASCII letters and digits by its code point."""
     return "".join(c if c.isascii() and c.isalnum() else f"\\x{{{ord(c):X}}}" for c in text)
 

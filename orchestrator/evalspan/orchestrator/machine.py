@@ -93,7 +93,6 @@ class SpanPlan:
             for tag in (rule.result.open, rule.result.close, rule.error.open, rule.error.close)
         }
 
-
     def unwritable(self, spans: frozenset[str] | None) -> tuple[bytes, ...]:
         """The tags that a model must not write: the engine's, and those of spans that a grammar has no place for."""
         if spans is None:

@@ -27,7 +27,7 @@ class Limits(BaseModel):
     max_digits: Annotated[int, Field(ge=1, le=1024)] = 1024
     """Decimal digits of a numerator or a denominator."""
     fuel: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000_000
-    """Wasmtime fuel units; a million is 0.1 to 0.8 ms."""
+    """Wasmtime fuel units. A million is about 0.1 ms in the built-in evaluators, and up to 8 ms of ordinary instructions."""
     memory_pages: Annotated[int, Field(ge=1, le=256)] = 32
     """Pages of 64 KiB of linear memory. rustc and zig start a module with 17 by default, of which 16 are stack; 256
     (16 MiB) is the largest slot of the instance pool."""
@@ -35,7 +35,7 @@ class Limits(BaseModel):
     """Bytes of native stack for guest frames; more could pass the stack of the calling thread."""
     max_result_bytes: Annotated[int, Field(ge=1, le=16_384)] = 1024
     """Bytes of a result's text."""
-    deadline_ms: Annotated[int, Field(ge=1, le=60_000)] = 1000
+    deadline_ms: Annotated[int, Field(ge=1, le=60_000)] = 200
     """Milliseconds until an evaluation is interrupted: a backstop only, fuel is the bound that is deterministic."""
 
     max_spans: Annotated[int, Field(ge=0, le=100_000)] = 64

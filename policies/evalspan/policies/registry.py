@@ -103,6 +103,18 @@ class Registry(BaseModel):
         """Where the registry came from, for messages."""
         return self._source
 
+    def with_spans(self, spans: Iterable[SpanRule]) -> Self:
+        """This registry with more spans.
+
+        Raises:
+            RegistryError: together they break a rule.
+        """
+        registry = self.model_copy(update={"spans": (*self.spans, *spans)})
+        problems = list(registry._problems())
+        if problems:
+            raise RegistryError(self._source, problems)
+        return registry
+
     @property
     def limits(self) -> Limits:
         """The default policy."""

@@ -23,7 +23,7 @@ def bench() -> None:
     "--plot", "figure", type=click.Path(path_type=Path), metavar="FILE", help="Draw the figures too: .png or .svg."
 )
 @click.option(
-    "--rounds", type=click.IntRange(min=1), default=100, show_default=True, help="Interleaved rounds; 100 take 15 s."
+    "--rounds", type=click.IntRange(min=1), default=100, show_default=True, help="Interleaved rounds; 100 take 20 s."
 )
 @click.option(
     "--model",
@@ -57,3 +57,33 @@ def overhead(as_json: bool, figure: Path | None, rounds: int, model: str | None)
 
         draw(found, figure)
         click.echo(f"{figure} is written", err=True)
+
+
+@bench.command()
+@json_option
+@click.option("--rounds", type=click.IntRange(min=1), default=9, show_default=True, help="Interleaved rounds.")
+@click.option("--model", metavar="FILE", help="A GGUF model; the one that is installed by default.")
+def driver(as_json: bool, rounds: int, model: str | None) -> None:
+    """What the driver costs: against a raw llama.cpp loop, in batches, over long texts, with many evaluators.
+
+    A row is a ratio of speeds, ours over the baseline's; the goal is a floor. With --json: {"machine", "rows":
+    [{"name", "ratio", "goal"}], "mask_us": {"mean", "p99"}}.
+    """
+    from dataclasses import asdict
+    from statistics import mean
+
+    from evalspan.conformance.bench.driver import mask_microseconds, run
+    from evalspan.conformance.bench.machine import machine_line
+
+    rows = run(rounds, model)
+    masks = sorted(mask_microseconds(model))
+    mask_us = {"mean": round(mean(masks), 2), "p99": round(masks[len(masks) * 99 // 100], 2)}
+    machine = machine_line("llama-cpp-python", "llguidance")
+    if as_json:
+        listed = [{**asdict(row), "ratio": round(row.ratio, 3)} for row in rows]
+        click.echo(json.dumps({"machine": machine, "rows": listed, "mask_us": mask_us}))
+        return
+    click.echo(machine)
+    for row in rows:
+        click.echo(f"{'met' if row.met else 'not met':8}{row.ratio:7.3f}  goal {row.goal:.2f}  {row.name}")
+    click.echo(f"mask of plain text: mean {mask_us['mean']} us (goal 5), 99th percentile {mask_us['p99']} us (goal 50)")

@@ -61,7 +61,7 @@ def _numbered(form: str) -> str:
     return " ".join(form.format(i) for i in range(_FUNCTIONS))
 
 
-# Memory is one cycle of addresses, one in each cache line, in an order that no prefetcher guesses: x -> 5x + 7 runs
+# Memory is one cycle of addresses, one in each cache line, in an order that prefetchers do not follow: x -> 5x + 7 runs
 # through all of the 16,384 lines of 64 bytes.
 _CYCLE = """
     (loop $fill
@@ -74,10 +74,10 @@ _DECLARED = f"{_numbered('(func $f{0})')} (elem declare func {_numbered('$f{0}')
 _TABLED = f"(table $t {_FUNCTIONS} funcref) {_numbered('(func $f{0})')} (elem (i32.const 0) {_numbered('$f{0}')})"
 
 MIXES = (
-    Mix("loop", "nothing else, for comparison", _module("")),
+    Mix("loop", "nothing else", _module("")),
     Mix(
         "division",
-        "64-bit, each of the last quotient",
+        "each of the last quotient",
         _chain(
             "local.get $by i64.div_s",
             "i64",
@@ -102,12 +102,12 @@ MIXES = (
     ),
     Mix(
         "pointer-chase",
-        "loads that wait for each other",
+        "each waits for the last",
         _chain("i32.load", "i32", "(i32.const 0)", local="(local $line i32)", before=_CYCLE),
     ),
     Mix(
         "call-indirect",
-        "calls of 4,000 functions in turn",
+        "of 4,000 functions in turn",
         _module(
             " ".join(f"(call_indirect $t (i32.const {i * 769 % _FUNCTIONS}))" for i in range(_UNROLLED)),
             declare=_TABLED,
@@ -130,7 +130,7 @@ MIXES = (
     ),
     Mix(
         "function-reference",
-        "references to 4,000 functions",
+        "to 4,000 functions in turn",
         _module(_numbered("(drop (ref.func $f{0}))"), declare=_DECLARED),
     ),
     Mix(

@@ -134,6 +134,6 @@ def _rows(group: list[Subject], samples: list[array[int]]) -> Iterator[Row]:
             case=subject.case,
             p50_us=round(median, 2),
             p99_us=round(percentile_us(times, 99), 2),
-            ratio_to_in_process=round(median / base, 3),
+            ratio_to_in_process=round(median / base, 4),
             fuel=subject.fuel,
         )

@@ -27,6 +27,16 @@ def grammar_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 "--grammar", "lark_file", type=_FILE, metavar="FILE", help="Lark, with @span and @span.result."
             ),
             click.option("--gbnf", "gbnf_file", type=_FILE, metavar="FILE", help="llama.cpp's GBNF."),
+            click.option(
+                "--structural-tag",
+                "structural_file",
+                type=_FILE,
+                metavar="FILE",
+                help="XGrammar's structural tag in JSON, with evaluated_tag and result_ref.",
+            ),
+            click.option(
+                "--schema", "schema_file", type=_FILE, metavar="FILE", help="JSON Schema, with x-evalspan values."
+            ),
             click.option("--regex", "pattern", metavar="PATTERN", help="The whole output matches it."),
         )
     ):
@@ -68,6 +78,20 @@ def gbnf_grammar(file: Path) -> Grammar:
     return Gbnf(_read(file, "--gbnf"))
 
 
+def structural_grammar(file: Path) -> Grammar:
+    """The grammar of `--structural-tag FILE`."""
+    from evalspan.orchestrator.formats import StructuralTag
+
+    return StructuralTag(_read(file, "--structural-tag"))
+
+
+def schema_grammar(file: Path) -> Grammar:
+    """The grammar of `--schema FILE`."""
+    from evalspan.orchestrator.json import JsonSchema
+
+    return JsonSchema.parse(_read(file, "--schema"))
+
+
 def regex_grammar(pattern: str) -> Grammar:
     """The grammar of `--regex PATTERN`."""
     from evalspan.orchestrator.formats import Regex
@@ -78,6 +102,8 @@ def regex_grammar(pattern: str) -> Grammar:
 _MAKERS: Mapping[str, tuple[str, Callable[[Any], Grammar]]] = {
     "lark_file": ("--grammar", lark_grammar),
     "gbnf_file": ("--gbnf", gbnf_grammar),
+    "structural_file": ("--structural-tag", structural_grammar),
+    "schema_file": ("--schema", schema_grammar),
     "pattern": ("--regex", regex_grammar),
 }
 

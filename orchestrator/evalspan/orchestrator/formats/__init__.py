@@ -3,5 +3,6 @@
 from evalspan.orchestrator.formats.gbnf import Gbnf
 from evalspan.orchestrator.formats.lark_text import LarkText
 from evalspan.orchestrator.formats.regex import Regex
+from evalspan.orchestrator.formats.structural_tag import StructuralTag
 
-__all__ = ["Gbnf", "LarkText", "Regex"]
+__all__ = ["Gbnf", "LarkText", "Regex", "StructuralTag"]

@@ -20,7 +20,7 @@ from evalspan.orchestrator.lark import LarkWriter, lark_literal, lark_regex
 from evalspan.orchestrator.sentences import Restate
 from evalspan.policies import Registry
 
-__all__ = ["LarkText"]
+__all__ = ["LarkText", "Rewriting", "compile_lark", "is_terminal"]
 
 _TEXT = "@text"
 _ANYTHING = "(?s:.+)"
@@ -43,7 +43,7 @@ def compile_lark(text: str, writer: LarkWriter) -> Compilation:
     Raises:
         GrammarError: a part of it is unknown, or cannot be enforced; the text says the line.
     """
-    rewriting = _Rewriting(writer)
+    rewriting = Rewriting(writer, "u")
     lines: dict[int, list[str]] = {}
     for statement in read_lark(text):
         lines.setdefault(statement.line, []).append(rewriting.statement(statement))
@@ -55,13 +55,15 @@ def compile_lark(text: str, writer: LarkWriter) -> Compilation:
     return Compilation(f"{users}\n{writer.lark()}", tuple(writer.directives), spans=frozenset(writer.spans))
 
 
-class _Rewriting:
+class Rewriting:
     """Rewrites statements: names get a prefix of their own, terminals lose every text with a tag."""
 
-    def __init__(self, writer: LarkWriter) -> None:
+    def __init__(self, writer: LarkWriter, prefix: str) -> None:
         self.defined: set[str] = set()
+        self.pieces: list[str] = []
+        """The terminals that were made of parts of rules."""
+        self._prefix = prefix
         self._writer = writer
-        self._hoisted = 0
         self._directives: dict[str, Callable[[Statement], str]] = {"%ignore": self._ignore, "%import": self._import}
 
     def statement(self, statement: Statement) -> str:
@@ -73,9 +75,9 @@ class _Rewriting:
                 raise GrammarError(f"line {statement.line}: {statement.name} cannot be used here")
             return rewrite(statement)
         self.defined.add(statement.name)
-        if _is_terminal(statement.name):
-            return f"{_own(statement.name)}: {self._free_of_tags(statement.body)}"
-        return f"{_own(statement.name)}: {self._rule(statement.body)}"
+        if is_terminal(statement.name):
+            return f"{self._own(statement.name)}: {self._free_of_tags(statement.body)}"
+        return f"{self._own(statement.name)}: {self._rule(statement.body)}"
 
     def _free_of_tags(self, body: tuple[Token, ...]) -> str:
         """The body of a terminal, without the texts that hold a tag."""
@@ -84,7 +86,7 @@ class _Rewriting:
                 raise GrammarError(f"line {token.line}: {token.text!r} cannot stand in a terminal")
             if token.kind == "string":
                 self._without_tag(token)
-        return f"({' '.join(map(_spelt, body))}){self._writer.no_tag}"
+        return f"({' '.join(map(self.spelt, body))}){self._writer.no_tag}"
 
     def _rule(self, body: tuple[Token, ...]) -> str:
         out: list[str] = []
@@ -96,13 +98,13 @@ class _Rewriting:
             if token.kind == "reference":
                 self._reference(token, out, fuse=after not in ("*", "+", "?", "{", "~"))
             elif ".." in (before, after):  # one character each
-                out.append(_spelt(token))
+                out.append(self.spelt(token))
             elif token.kind == "regex" or (token.kind == "string" and token.text.endswith("i")):
                 out.append(self._hoist(f"({token.text}){self._writer.no_tag}"))
             else:
                 if token.kind == "string":
                     self._without_tag(token)
-                out.append(_spelt(token))
+                out.append(self.spelt(token))
         return " ".join(out)
 
     def _reference(self, token: Token, out: list[str], *, fuse: bool) -> None:
@@ -122,7 +124,7 @@ class _Rewriting:
             return
         self._writer.rule(f"body{index}", self._writer.body(index))
         opening = lark_literal(rule.open)
-        if fuse and (atom := _taken(out)) is not None:
+        if fuse and (atom := self._taken(out)) is not None:
             text = "ANY" if atom == "(TEXT)?" else atom
             out += [self._hoist(f"(({text}){self._writer.no_tag}) {opening}"), f"body{index}"]
         else:
@@ -152,12 +154,13 @@ class _Rewriting:
         for theirs, name in names.items():
             self.defined.add(name)
             lines.append(f"%import common.{theirs} -> IMPORTED_{theirs}")
-            self._writer.rule(_own(name), f"(IMPORTED_{theirs}){self._writer.no_tag}")
+            self._writer.rule(self._own(name), f"(IMPORTED_{theirs}){self._writer.no_tag}")
         return "\n".join(lines)
 
     def _hoist(self, body: str) -> str:
-        self._hoisted += 1
-        return self._writer.rule(f"PIECE{self._hoisted}", body)
+        name = self._writer.rule(f"PIECE_{self._prefix.upper()}{len(self.pieces)}", body)
+        self.pieces.append(f"{name}: {body}")
+        return name
 
     def _without_tag(self, token: Token) -> None:
         value = string_value(token)
@@ -167,27 +170,26 @@ class _Rewriting:
                     f"line {token.line}: {token.text} holds the tag {tag!r}, which only the engine and `@…` may write"
                 )
 
+    def spelt(self, token: Token) -> str:
+        """A token as the engine gets it."""
+        return self._own(token.text) if token.kind in ("name", "terminal") else token.text
 
-def _is_terminal(name: str) -> bool:
+    def _own(self, name: str) -> str:
+        """The user's name, apart from the writer's."""
+        return f"{self._prefix.upper() if is_terminal(name) else self._prefix}_{name}"
+
+    def _taken(self, out: list[str]) -> str | None:
+        """Take the last item if it is one lexeme, for fusing it with what follows."""
+        if not out:
+            return None
+        if len(out) > 2 and out[-2] == "..":
+            item = " ".join(out[-3:])
+            del out[-3:]
+            return item
+        lexemes = ("PIECE_", f"{self._prefix.upper()}_", '"')
+        return out.pop() if out[-1] == "(TEXT)?" or out[-1].startswith(lexemes) else None
+
+
+def is_terminal(name: str) -> bool:
+    """Whether a name is one of a terminal."""
     return name.lstrip("_")[:1].isupper()
-
-
-def _own(name: str) -> str:
-    """The user's name, apart from the writer's."""
-    return f"U_{name}" if _is_terminal(name) else f"u_{name}"
-
-
-def _spelt(token: Token) -> str:
-    return _own(token.text) if token.kind in ("name", "terminal") else token.text
-
-
-def _taken(out: list[str]) -> str | None:
-    """Take the last item if it is one lexeme, for fusing it with what follows."""
-    if not out:
-        return None
-    if len(out) > 2 and out[-2] == "..":
-        item = " ".join(out[-3:])
-        del out[-3:]
-        return item
-    last = out[-1]
-    return out.pop() if last == "(TEXT)?" or last.startswith(("PIECE", "U_", '"')) else None

@@ -10,11 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 import llguidance.numpy as bitmask
+import numpy as np
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
 from evalspan.orchestrator.errors import GrammarError
 
-__all__ = ["check_lark", "is_empty"]
+__all__ = ["first_bytes", "is_empty"]
 
 _END = 256  # the id after the 256 bytes
 _MEMO_SIZE = 8192  # answers; a structural tag of fifty tags asks some thousand questions
@@ -37,31 +38,39 @@ def _tokenizer() -> Any:
     return LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
 
 
-@lru_cache(maxsize=_MEMO_SIZE)
-def is_empty(terminal: str) -> bool:
+def is_empty(terminal: str, definitions: str = "") -> bool:
     """Whether no text matches a terminal, given as the right side of its rule.
+
+    `definitions` are the terminals that it names.
 
     Raises:
         GrammarError: it is no terminal, or costs the engine too much.
     """
-    matcher = _matcher(f"start: T\nT: {terminal}\n")
-    bits = bitmask.allocate_token_bitmask(1, _END + 1)
-    bitmask.fill_next_token_bitmask(matcher, bits)
-    if not matcher.is_error():
-        return False
-    reason = matcher.get_error().strip().splitlines()[0]
-    if reason != "NoExtensionBias":  # the engine's word for: nothing can follow, not even the end
-        raise GrammarError(f"the grammar engine gives up: {reason}")
-    return True
+    return not _next(f"start: T\nT: {terminal}\n{definitions}")
 
 
-def check_lark(lark: str) -> None:
-    """Check that a grammar without marks compiles.
+def first_bytes(part: str, definitions: str = "") -> frozenset[int]:
+    """The bytes that a text of this part of a rule can begin with.
 
     Raises:
-        GrammarError: it does not; the text says what in it.
+        GrammarError: it does not compile, or costs the engine too much.
     """
-    _matcher(lark)
+    return _next(f"start: {part}\n{definitions}") - {_END}
+
+
+@lru_cache(maxsize=_MEMO_SIZE)
+def _next(lark: str) -> frozenset[int]:
+    """The tokens that a grammar allows at its start."""
+    matcher = _matcher(lark)
+    bits = bitmask.allocate_token_bitmask(1, _END + 1)
+    bitmask.fill_next_token_bitmask(matcher, bits)
+    if matcher.is_error():
+        reason = matcher.get_error().strip().splitlines()[0]
+        if reason == "NoExtensionBias":  # the engine's word for: nothing can follow, not even the end
+            return frozenset()
+        raise GrammarError(f"the grammar engine gives up: {reason}")
+    allowed = np.unpackbits(bits[0].view(np.uint8), bitorder="little")
+    return frozenset(int(token) for token in np.flatnonzero(allowed))
 
 
 def _matcher(lark: str) -> Any:

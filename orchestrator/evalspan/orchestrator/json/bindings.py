@@ -56,7 +56,7 @@ class Bound:
         if not isinstance(tracker, JsonTracker):
             raise TypeError("a bound value needs the tracker of its schema")
         path = tracker.path
-        at = pointer(*path)  # type: ignore[arg-type]  of a document: it has no None
+        at = pointer(*(step for step in path if step is not None))
         instance = self.template.instance(tracker, path[:-1])
         if isinstance(instance, Failure):
             return self._failure(at, "", instance, 0.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
@@ -12,7 +13,7 @@ from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.json.keywords import ASSERT, BIND, Schema, pointer
 
-__all__ = ["ITEM_SEPARATOR", "KEY_SEPARATOR", "check_schema", "json_text", "lark_json", "matches"]
+__all__ = ["ITEM_SEPARATOR", "KEY_SEPARATOR", "check_schema", "json_text", "lark_json", "matches", "parts"]
 
 ITEM_SEPARATOR, KEY_SEPARATOR = ", ", ": "
 """White space in the output: this and no other, so that a model cannot write it for ever."""
@@ -99,34 +100,33 @@ def check_schema(schema: Schema, where: str) -> None:
     reason = _fault(schema)
     if reason is None:
         return
-    definitions = {key: schema[key] for key in ("$defs", "definitions") if isinstance(schema, dict) and key in schema}
-    for tried, (part, at) in enumerate(_parts(schema, where)):
-        if tried >= _MAX_BLAMED:
-            break
-        alone = {**definitions, **part} if isinstance(part, dict) else part
-        if part is not False and (smaller := _fault(alone)) is not None:
-            where, reason = at, smaller
-            alone_at_fault = (key for key in _BLAMED if isinstance(part, dict) and key in part)
-            for keyword in alone_at_fault:
-                if _fault({**definitions, keyword: part[keyword]}) is not None:
-                    where = pointer(keyword, base=at)
-            break
+    root = schema if isinstance(schema, dict) else {}
+    definitions: dict[str, Any] = {key: root[key] for key in ("$defs", "definitions") if key in root}
+    for part, at in islice(parts(schema, where), _MAX_BLAMED):
+        table = part if isinstance(part, dict) else {}
+        if part is False or (smaller := _fault({**definitions, **table})) is None:
+            continue
+        where, reason = at, smaller
+        for keyword in _BLAMED:
+            if keyword in table and _fault({**definitions, keyword: table[keyword]}) is not None:
+                where = pointer(keyword, base=at)
+        break
     raise GrammarError(f"schema at {where or '/'}: cannot be enforced: {reason}")
 
 
-def _parts(schema: Schema, where: str) -> Iterator[tuple[Schema, str]]:
+def parts(schema: Schema, where: str) -> Iterator[tuple[Schema, str]]:
     """The schemas in a schema, the innermost first, itself last."""
     if isinstance(schema, dict):
         for keyword, value in schema.items():
             place = pointer(keyword, base=where)
             if keyword in _MAPS:
                 for name, item in value.items():
-                    yield from _parts(item, pointer(name, base=place))
+                    yield from parts(item, pointer(name, base=place))
             elif keyword in _LISTS:
                 for index, item in enumerate(value):
-                    yield from _parts(item, pointer(index, base=place))
+                    yield from parts(item, pointer(index, base=place))
             elif keyword in _SINGLE:
-                yield from _parts(value, place)
+                yield from parts(value, place)
     yield schema, where
 
 

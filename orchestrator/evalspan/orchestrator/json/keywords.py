@@ -301,9 +301,7 @@ def _literals(value: Any, place: str) -> list[Any]:
 
 _VALUES: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
     {
-        **dict.fromkeys(
-            ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count
-        ),
+        **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"), _count),
         **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), _number),
         "multipleOf": _factor,
         "pattern": _pattern,

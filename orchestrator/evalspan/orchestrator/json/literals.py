@@ -38,7 +38,7 @@ def quoted(text: str) -> str:
 
 
 def date_literal(text: str) -> str | None:
-    """The text as one operand of dates/1: a value in parentheses, the name of a day in quotes; None for anything else."""
+    """The text as one operand of dates/1: a value in parentheses, the name of a day in quotes; None if it is more."""
     if text.lower() in _WEEKDAYS:
         return quoted(text)
     # One per call: it is not shared between threads, and building it takes less than the evaluation.

@@ -6,14 +6,15 @@ bound, asserted or referred to are spelt out as rules, and everything beside the
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.grammar import Compilation, Marks
 from evalspan.orchestrator.json.bindings import Bound, assertions, bound
-from evalspan.orchestrator.json.engine import ITEM_SEPARATOR, KEY_SEPARATOR, check_schema, json_text, lark_json
-from evalspan.orchestrator.json.keywords import BIND, Formats, Schema, SchemaText, pointer, read_schema
+from evalspan.orchestrator.json.engine import ITEM_SEPARATOR, KEY_SEPARATOR, check_schema, json_text, lark_json, parts
+from evalspan.orchestrator.json.keywords import ASSERT, BIND, Formats, Schema, SchemaText, pointer, read_schema
 from evalspan.orchestrator.json.places import Place, places
 from evalspan.orchestrator.json.tracker import Tracking
 from evalspan.orchestrator.lark import LarkWriter, lark_literal
@@ -31,6 +32,19 @@ class JsonSchema:
         """
         self._schema, self._found = read_schema(schema, formats)
         self._text = json_text(self._schema)
+        self._last: tuple[Registry, Marks | None, Compilation] | None = None  # many requests share one schema
+
+    @classmethod
+    def parse(cls, text: str, *, formats: Formats = "assertion") -> Self:
+        """A schema from its JSON text.
+
+        Raises:
+            GrammarError: it is no JSON, or has a name twice; and as the constructor.
+        """
+        try:
+            return cls(json.loads(text, object_pairs_hook=_once, parse_constant=_no_number), formats=formats)
+        except (ValueError, RecursionError) as error:
+            raise GrammarError(f"the schema is no JSON: {error}") from None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsonSchema) and other._text == self._text
@@ -40,6 +54,12 @@ class JsonSchema:
 
     def compile(self, registry: Registry, marks: Marks | None) -> Compilation:
         """See `Grammar.compile`. A string holds what it holds: there are no spans in JSON."""
+        last = self._last
+        if last is None or last[0] is not registry or last[1] != marks:
+            last = self._last = (registry, marks, self._compile(registry, marks))
+        return last[2]
+
+    def _compile(self, registry: Registry, marks: Marks | None) -> Compilation:
         check_schema(self._schema, "")
         writer = LarkWriter(registry, marks)
         if not self._found.extensions:
@@ -54,20 +74,34 @@ class JsonSchema:
         return Compilation(writer.lark(), tuple(writer.directives), inert=True, observation=tracking)
 
 
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    table = dict(pairs)
+    if len(table) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} is there twice")
+    return table
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
 def _check_reached(tree: Place, found: SchemaText) -> None:
     reached = {place.where for place in tree.all()}
     for where in found.extensions:
         if where not in reached:
-            raise GrammarError(
-                f"schema at {where}: what is bound or asserted stands in plain objects, arrays and definitions, none of "
-                "which contains itself; this does not"
-            )
+            around = [place for place in tree.all() if where.startswith(place.where + "/") and place.obstacle]
+            reason = max(around, key=lambda place: len(place.where)).obstacle if around else "is used by no value"
+            raise GrammarError(f"schema at {where}: {_PLAIN}; this {reason}")
     if found.named[1 if "/$id" in found.named else 0 :]:
         raise GrammarError(f"schema at {found.named[-1]}: beside bound fields there are no $id and $anchor")
 
 
+_PLAIN = "what is bound or asserted stands in plain objects, arrays and definitions"
+
+
 class _Rules:
-    """Lark rules for the places that are needed. One is a rule of its own, so that rules stay as small as the schema."""
+    """Lark rules for the places that are needed; each has its own, so that they stay as small as the schema."""
 
     def __init__(self, schema: Schema, writer: LarkWriter, fields: Mapping[Place, Bound]) -> None:
         self._root = schema if isinstance(schema, dict) else {}
@@ -81,7 +115,11 @@ class _Rules:
             return self._object(place)
         if place.needed and place.kind == "array":
             return self._array(place)
-        return lark_json(self._alone(place.schema, place.where))
+        schema = self._alone(place.schema, place.where)
+        inside = [part for part, _ in parts(schema, "") if isinstance(part, dict) and part is not schema]
+        if any(BIND in part or ASSERT in part for part in inside):
+            raise GrammarError(f"schema at {place.where or '/'}: {_PLAIN}; this {place.obstacle}")
+        return lark_json(schema)
 
     def _name(self) -> str:
         self._count += 1
