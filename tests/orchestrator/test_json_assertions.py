@@ -171,7 +171,7 @@ def test_an_assertion_is_checked_once_for_each_value_in_every_cut(numbers: list[
     text = json.dumps({"rows": [{"n": number} for number in numbers]}).encode()
     found = []
     for start in range(0, len(text), width):
-        found += tracker.read(text[start : start + width], lambda: Written(b"", {}, evaluate, tracker)).events
+        found += tracker.read(text[start : start + width], lambda: Written({}, evaluate, tracker)).events
     assert seen == [f"({number})".encode() for number in numbers]
     assert [e.span for e in found if isinstance(e, AssertionFailed)] == [
         f"/rows/{index}/n" for index, number in enumerate(numbers) if number > 9

@@ -12,6 +12,7 @@ from json_support import bind, fields, play_json
 from support import finished, kinds
 
 from evalspan.backends.scripted import ScriptedBackend
+from evalspan.evaluators import Evaluators, Failure, RuntimeName, Value
 from evalspan.orchestrator import Driver, Evaluated, Event, Failed, GrammarError, Injected, SamplingParams
 from evalspan.orchestrator.grammar import Marks
 from evalspan.orchestrator.json import JsonSchema
@@ -278,6 +279,21 @@ def test_bound_inputs_have_a_limit_of_their_own() -> None:
     assert next(e for e in events if isinstance(e, Evaluated)).input == expression
     events = play_json(answer(type="integer"), f'{{"expression": "{expression * 2}", "answer":}}')
     assert [e.code for e in events if isinstance(e, Failed)] == [ErrorCode.TOO_LONG]
+
+
+_RUNTIMES: tuple[RuntimeName, ...] = ("wasm", "in_process")
+
+
+@pytest.mark.parametrize(("limits", "longest"), [("", 16_384), ("max_bound_input_bytes = 40", 40)])
+def test_the_limit_on_bound_inputs_is_the_policys(limits: str, longest: int) -> None:
+    text = f"version = 1\n[policy.default]\nmax_input_bytes = 20\n{limits}\n"
+    text += '[[evaluator]]\nname = "a"\nbuiltin = "arithmetic/1"\n'
+    for own, limit in (("", longest), ("policy = { max_input_bytes = 10 }", 10)):
+        for runtime in _RUNTIMES:
+            with Evaluators(Registry.parse(text + own), runtime=runtime) as evaluators:
+                assert isinstance(evaluators.evaluate_bound("a", b" " * (limit - 1) + b"1"), Value)
+                assert isinstance(evaluators.evaluate_bound("a", b" " * limit + b"1"), Failure)
+                assert isinstance(evaluators.evaluate("a", b" " * 20 + b"1"), Failure)
 
 
 def test_a_value_that_does_not_fit_the_token_limit_is_not_begun() -> None:

@@ -86,4 +86,4 @@ def test_the_lazy_names_of_the_orchestrator_are_those_that_a_type_checker_sees()
     assert sorted(seen) == package.__all__
     for name, module in seen.items():
         assert getattr(package, name).__module__ in (module, "typing", "types", "collections.abc"), name
-        assert name in package._MODULES[module.rpartition(".")[2]].split()
+        assert name in package._MODULES[module.removeprefix("evalspan.orchestrator.")].split()

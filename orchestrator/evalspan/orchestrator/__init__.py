@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         Unverified,
     )
     from evalspan.orchestrator.grammar import Grammar, Mode
-    from evalspan.orchestrator.json import JsonSchema
+    from evalspan.orchestrator.json.schema import JsonSchema
     from evalspan.orchestrator.sampling import SamplingParams
     from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
 
@@ -90,7 +90,7 @@ _MODULES = {
     "events": "AssertionFailed Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan "
     "Unverified",
     "grammar": "Grammar Mode",
-    "json": "JsonSchema",
+    "json.schema": "JsonSchema",
     "sampling": "SamplingParams",
     "sentences": "FreeText Pattern Restate Sentence SpanPart",
 }

@@ -73,9 +73,8 @@ class Marks:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a directive or an observer may look at: the output so far, the outcomes, the evaluators."""
+    """What a directive or an observer may look at: the outcomes of spans, the evaluators, what has read the output."""
 
-    text: bytes
     outcomes: Mapping[str, Outcome]
     """The last outcome of each span."""
     evaluate: Callable[[str, bytes], tuple[Outcome, float]]

@@ -26,10 +26,10 @@ class TagGuard:
 
     def __init__(self, automaton: TagAutomaton, tags: Iterable[bytes], pieces: Sequence[bytes]) -> None:
         self._automaton = automaton
-        self._tags = tuple(tags)
+        self._tags = frozenset(tags)
         self._order = sorted(range(len(pieces)), key=pieces.__getitem__)
         self._sorted = [pieces[token] for token in self._order]
-        whole = [token for token, piece in enumerate(pieces) if any(tag in piece for tag in self._tags)]
+        whole = [token for token, piece in enumerate(pieces) if self._holds_tag(piece)]
         self._whole: Mask = np.ones(len(pieces), dtype=np.bool_)
         self._whole[whole] = False
         self._masks: dict[int, Mask] = {}
@@ -47,6 +47,14 @@ class TagGuard:
             mask.flags.writeable = False
             self._masks[state] = mask
         return mask
+
+    def _holds_tag(self, piece: bytes) -> bool:
+        state, position = 0, 0
+        while position < len(piece):
+            state, position, tag = self._automaton.scan(state, piece, position)
+            if tag >= 0 and self._automaton.tags[tag] in self._tags:
+                return True
+        return False
 
     def _beginning_with(self, start: bytes) -> list[int]:
         first = bisect_left(self._sorted, start)

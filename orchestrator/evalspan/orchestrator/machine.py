@@ -303,8 +303,7 @@ class SpanMachine:
         return action
 
     def _written(self) -> Written:
-        text, observer = bytes(self.text), self._observer
-        return Written(text, self._outcomes, lambda name, data: self._evaluate(name, data, None), observer)
+        return Written(self._outcomes, lambda name, data: self._evaluate(name, data, None), self._observer)
 
     def _take(self, block: Block) -> None:
         """The block is part of the text from now on; nothing in it is looked at."""

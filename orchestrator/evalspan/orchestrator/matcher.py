@@ -14,7 +14,7 @@ from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import DecodeError, GrammarError
 from evalspan.orchestrator.grammar import MARKS, Compilation, Directive, Marks
 
-__all__ = ["CompiledGrammar", "Mask", "Matcher", "Vocabulary"]
+__all__ = ["CompiledGrammar", "Mask", "Matcher", "Vocabulary", "engine_limits"]
 
 Mask = NDArray[np.bool_]
 """Which tokens are allowed, shape `(vocab_size,)`. Shared and read-only."""
@@ -70,6 +70,13 @@ class _Wrapped:
         return self._encode(text)
 
 
+def engine_limits() -> Any:
+    """What the engine may spend on a grammar of ours."""
+    return llguidance.LLParserLimits(
+        initial_lexer_fuel=_COMPILE_FUEL, max_items_in_row=_MAX_ROW, step_lexer_fuel=_STEP_FUEL
+    )
+
+
 class CompiledGrammar:
     """A grammar for one vocabulary. `matcher()` starts a new match; masks of free text are kept for all of them.
 
@@ -84,9 +91,7 @@ class CompiledGrammar:
         self.spans = compilation.spans
         self.observation = compilation.observation
         self.vocabulary = vocabulary
-        self._limits = llguidance.LLParserLimits(
-            initial_lexer_fuel=_COMPILE_FUEL, max_items_in_row=_MAX_ROW, step_lexer_fuel=_STEP_FUEL
-        )
+        self._limits = engine_limits()
         self._grammar = llguidance.LLMatcher.grammar_from_lark(compilation.lark)
         self.memo: dict[Hashable, Mask] = {}
         probe = self._new()

@@ -203,14 +203,20 @@ class Lexemes:
 
     def _check_seams(self) -> None:
         """No tag may be spelt across two lexemes; for what sub-grammars hold there is the guard."""
+        tags = self._writer.registry.tags
+        begun = dict.fromkeys(tag[:cut] for tag in tags for cut in range(1, len(tag)))
+        any_begun = f"/(?s:.*)({'|'.join(map(lark_escape, begun))})/"
         for at, position in enumerate(self._positions):
-            if not isinstance(position.node, Regular):
+            # Most lexemes do not end with the beginning of any tag; hundreds of tags are not tried one by one.
+            if not isinstance(position.node, Regular) or not position.follow or not tags:
+                continue
+            if is_empty(f"({self._text(at)}) & {any_begun}", self._definitions):
                 continue
             for after in position.follow:
                 following = self._positions[after]
                 if not isinstance(following.node, Regular):
                     continue
-                for tag in self._writer.registry.tags:
+                for tag in tags:
                     self._check_seam(at, after, tag, following.first)
 
     def _check_seam(self, at: int, after: int, tag: str, first: frozenset[int]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
 from evalspan.orchestrator.errors import GrammarError
+from evalspan.orchestrator.matcher import engine_limits
 
 __all__ = ["first_bytes", "is_empty"]
 
@@ -74,7 +75,8 @@ def _next(lark: str) -> frozenset[int]:
 
 
 def _matcher(lark: str) -> Any:
-    matcher = LLMatcher(_tokenizer(), LLMatcher.grammar_from_lark(lark), log_level=0)
+    grammar = LLMatcher.grammar_from_lark(lark)
+    matcher = LLMatcher(_tokenizer(), grammar, log_level=0, limits=engine_limits())
     if matcher.is_error():
         raise GrammarError(f"the grammar does not compile: {matcher.get_error().strip().splitlines()[0]}")
     return matcher
