@@ -35,6 +35,10 @@ if TYPE_CHECKING:
         UnclosedSpan,
         Unverified,
     )
+    from evalspan.orchestrator.formats.gbnf import Gbnf
+    from evalspan.orchestrator.formats.lark_text import LarkText
+    from evalspan.orchestrator.formats.regex import Regex
+    from evalspan.orchestrator.formats.structural_tag import StructuralTag
     from evalspan.orchestrator.grammar import Grammar, Mode
     from evalspan.orchestrator.json.schema import JsonSchema
     from evalspan.orchestrator.sampling import SamplingParams
@@ -55,11 +59,13 @@ __all__ = [
     "FinishReason",
     "Finished",
     "FreeText",
+    "Gbnf",
     "Generation",
     "Grammar",
     "GrammarError",
     "Injected",
     "JsonSchema",
+    "LarkText",
     "Message",
     "Mode",
     "ModelError",
@@ -67,6 +73,7 @@ __all__ = [
     "PluginError",
     "Prompt",
     "PromptError",
+    "Regex",
     "Request",
     "RequestError",
     "Restate",
@@ -75,6 +82,7 @@ __all__ = [
     "SpanOpened",
     "SpanPart",
     "Step",
+    "StructuralTag",
     "Text",
     "TokenizerError",
     "UnclosedSpan",
@@ -89,6 +97,10 @@ _MODULES = {
     "errors": "BackendError DecodeError GrammarError ModelError PluginError PromptError RequestError TokenizerError",
     "events": "AssertionFailed Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan "
     "Unverified",
+    "formats.gbnf": "Gbnf",
+    "formats.lark_text": "LarkText",
+    "formats.regex": "Regex",
+    "formats.structural_tag": "StructuralTag",
     "grammar": "Grammar Mode",
     "json.schema": "JsonSchema",
     "sampling": "SamplingParams",

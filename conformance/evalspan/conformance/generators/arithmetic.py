@@ -45,8 +45,10 @@ FRAGMENTS = (
 def text(chance: Chance) -> str:
     """One expression."""
     form = chance.random()
-    if form < 0.96:
+    if form < 0.94:
         return _expression(chance, chance.size(24))
+    if form < 0.96:
+        return _tie(chance)
     if form < 0.98:
         return _deep(chance)
     if form < 0.999:
@@ -137,6 +139,17 @@ def _literal(chance: Chance) -> str:
     if kind < 0.9:
         return f"{chance.between(0, 99)}e{chance.between(-12, 12)}"
     return chance.pick(_EDGES)
+
+
+def _tie(chance: Chance) -> str:
+    """Half way between two results of one of the precisions, or next to it."""
+    digits = f"{chance.between(1, 9)}{chance.digits(chance.pick((0, 2, 14, 33)))}"
+    half = chance.pick(("5", "5", "5", "49", "51", "50000000001"))
+    if chance.random() < 0.5:
+        return f"{digits}{half}e-{chance.between(31, 80)}"
+    point = chance.below(len(digits) + 1)
+    value = f"{digits[:point] or '0'}.{digits[point:]}{half}"
+    return f"{value}{chance.pick(('+0*sqrt(2)', '*sqrt(2)/sqrt(2)', '-0*sqrt(3)'))}"
 
 
 def _deep(chance: Chance) -> str:

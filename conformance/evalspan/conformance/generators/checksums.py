@@ -110,13 +110,23 @@ def _account(chance: Chance, length: int) -> str:
 def _iban(chance: Chance) -> str:
     country = "".join(chance.pick(_ALPHANUMERIC[:52]) for _ in range(2))
     account = _account(chance, chance.between(0, 31) if chance.one_in(10) else chance.between(1, 30))
-    if chance.random() < 0.6:
-        number = int("".join(str(int(one, 36)) for one in f"{account}{country}00"))
-        pair = 98 - number % 97
-        # The other pairs with the same remainder are wrong.
-        pair += chance.pick((0, 0, 0, 0, -97, 97)) if chance.one_in(4) and pair in (2, 97, 98) else 0
-        return f"{country}{pair % 100:02}{account}"
-    return f"{country}{chance.digits(2)}{account}"
+    kind = chance.random()
+    if kind < 0.35:
+        return f"{country}{chance.digits(2)}{account}"
+    pair = _iban_pair(country, account)
+    if kind > 0.9:
+        # Of two pairs with the same remainder, 02 and 99 for example, one is never right.
+        account = account[:28]
+        endings = (f"{account}{ending:02}" for ending in range(97))
+        account = next(ended for ended in endings if _iban_pair(country, ended) in (2, 97, 98))
+        pair = _iban_pair(country, account)
+        pair = chance.pick((pair, {2: 99, 97: 0, 98: 1}[pair]))
+    return f"{country}{pair:02}{account}"
+
+
+def _iban_pair(country: str, account: str) -> int:
+    """The right check digits, 2 to 98."""
+    return 98 - int("".join(str(int(one, 36)) for one in f"{account}{country}00")) % 97
 
 
 def _grouped(chance: Chance, number: str) -> str:

@@ -11,12 +11,14 @@ UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 
 
 def year(chance: Chance) -> str:
+    """Four digits, often of a year at an edge of the calendar."""
     if chance.random() < 0.5:
         return chance.pick(("2024", "2023", "2000", "1900", "2100", "0001", "9999", "1970", "1582"))
     return f"{chance.between(0 if chance.one_in(30) else 1, 9999):04}"
 
 
 def date_literal(chance: Chance) -> str:
+    """A date, often at the end of a month."""
     month = chance.between(1, 12) if chance.random() < 0.98 else chance.pick((0, 13, 99))
     kind = chance.random()
     if kind < 0.5:
@@ -31,6 +33,7 @@ def date_literal(chance: Chance) -> str:
 
 
 def time_literal(chance: Chance) -> str:
+    """A time of day, with seconds and a fraction or without."""
     hour = chance.between(0, 23) if chance.random() < 0.98 else 24
     clock = f"{hour:02}:{chance.between(0, 59) if chance.random() < 0.98 else 60:02}"
     if chance.random() < 0.5:
@@ -41,6 +44,7 @@ def time_literal(chance: Chance) -> str:
 
 
 def datetime_literal(chance: Chance, offset: bool) -> str:
+    """A date and a time, with an offset from UTC or without one."""
     zone = ""
     if offset:
         minutes = chance.pick((0, 30, 45, 59)) if chance.random() < 0.97 else 60
@@ -50,7 +54,7 @@ def datetime_literal(chance: Chance, offset: bool) -> str:
 
 
 def duration_literal(chance: Chance, timed: bool) -> str:
-    """Durations of the calendar, or of the clock."""
+    """A duration of the calendar, or one that may have hours, in words or as ISO 8601 has it."""
     names = UNITS if timed else UNITS[:4]
     first = chance.below(len(names))
     chosen = [name for name in names[first:] if name == names[first] or chance.one_in(3)]

@@ -47,6 +47,10 @@ _ODD = (
 )
 _INTEGERS = ("0", "1", "-1", "2", "7", "12", "28", "366", "1000", "9999", "10000", "-10000", "999999999999999999")
 
+_LONGEST = ("999999999999999999 months", "P999999999999999999M", "999999999999999999.999999999 seconds")
+_SHORTEST = ("1 month", "P1M", "PT0.000000001S", "1 second", "P0D")
+"""Durations at their limits, and what takes them to the limit and over it."""
+
 FRAGMENTS = (
     *(name.encode() for name in (*_NAMES, *_ZONES, *_ODD)),
     *(comparison.encode() for comparison in (*_COMPARISONS, "=", "!=", "<>")),
@@ -165,8 +169,10 @@ def _duration(chance: Chance, size: int, timed: bool | None = None) -> str:
         return f"{_duration(chance, size - 1, timed)}{chance.pick(_SIGNS)}{_duration(chance, size // 3, timed)}"
     if kind < 0.75:
         return f"({_duration(chance, size - 1, timed)})"
-    if kind < 0.85:
+    if kind < 0.82:
         return f"-{_duration(chance, size - 1, timed)}"
+    if kind < 0.85:
+        return f"{chance.pick(_LONGEST)}{chance.pick(_SIGNS)}{chance.pick(_SHORTEST)}"
     offset = chance.one_in(2)
     return f"({_datetime(chance, size // 2, offset)} - {_datetime(chance, size // 2, offset)})"
 

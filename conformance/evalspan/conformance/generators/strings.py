@@ -28,6 +28,9 @@ _TEXTS = (*_MAPS, *_MAPS, "substr", "nth", "word", "replace", "repeat", "concat"
 _INTEGERS = (*_COUNTS, "count", "find")
 _OUTER = (*_TEXTS, *_INTEGERS, *_TESTS)
 _FAR = ("99999999999999999999", "-99999999999999999999", "10000000000", "-1", "0", "9223372036854775808", "-0", "1025")
+_SMALL = ('"a"', '"\\n"', "'é'", '""', '"ab"', "'\\u0301'")
+_LIMITS = (6, 24, 48, 256, 512, 1024, 16_384)
+"""Short strings, and numbers of bytes at which a set of options says that a string or a result is too large."""
 
 FRAGMENTS = (
     *(name.encode() for name in sorted({*_OUTER, "Len", "strlen", "is", "substr(", "nth("})),
@@ -60,7 +63,9 @@ def _call(chance: Chance, name: str, size: int) -> str:
         arguments = [_text(chance, size // 2) for _ in range(chance.size(4))]
     else:
         arguments = [_text(chance, size)]
-    if name == "repeat":
+    if name in ("repeat", "pad_left", "pad_right") and chance.one_in(10):
+        arguments = [chance.pick(_SMALL), str(chance.pick(_LIMITS) + chance.between(-1, 1))]
+    elif name == "repeat":
         arguments.append(_count(chance, size // 2, 9))
     elif name in ("pad_left", "pad_right"):
         arguments.append(_count(chance, size // 2, 24))
