@@ -99,6 +99,12 @@ def test_what_is_accepted_is_enforced(schema: Any, good: list[str], bad: list[st
         ({"const": 1e300}, "/const: numbers over"),
         ({"minimum": 1e-300}, "/minimum: more than 15 decimals"),
         ({"multipleOf": 0}, "/multipleOf: must be above 0"),
+        ({"multipleOf": 100_003}, "/multipleOf: it and the others"),
+        (
+            {"allOf": [{"multipleOf": prime} for prime in (3, 7, 11, 13, 17, 19)]},
+            "/allOf/5/multipleOf: it and the others",
+        ),
+        ({"$ref": "#"}, "no value of it can ever be complete"),
         ({"enum": []}, "/enum: must be an array"),
         ({"enum": [1, "\0"]}, "/enum/1: has a control character"),
         ({"type": "text"}, "/type: must be one or more"),

@@ -138,7 +138,8 @@ def _matcher(schema: Schema) -> Any:
 def _fault(schema: Schema) -> str | None:
     matcher = _matcher(schema)
     if not matcher.is_error():
-        return None
+        matcher.compute_bitmask()
+        return "no value of it can ever be complete" if matcher.is_error() else None
     lines = [line.strip() for line in matcher.get_error().strip().splitlines()]
     cause = next((line for line in lines if line.startswith("error: ")), lines[0])
     return str(cause.partition("failed to compile JSON schema: ")[2] or cause).removeprefix("error: ")

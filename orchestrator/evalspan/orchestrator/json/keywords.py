@@ -7,6 +7,7 @@ engine's dialect. Whatever else stands in a schema is refused with its place.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from types import MappingProxyType
@@ -46,6 +47,10 @@ MAX_NUMBER = 2**53
 """The engine reads numbers as binary floating point: beyond this, integers run together."""
 
 _MAX_DECIMALS = 15  # digits after the point that binary floating point keeps
+_MAX_MULTIPLE = 100_000
+"""The least common multiple of all `multipleOf`, without factors 2 and 5: the engine has a state for each remainder,
+and compiles these in half a second."""
+
 _MAX_BYTES = 1_048_576  # of a schema as text; those of large applications have some 100 KiB
 _MAX_DEPTH = 64  # schemas inside one another; Python's stack and the engine's hold many times more
 
@@ -99,6 +104,8 @@ class SchemaText:
         self.references: list[tuple[str, str]] = []
         """Pointers of the schemas that have a `$ref`, and its address without the fragment."""
         self.resources = {""}
+        self.multiple = 1
+        """The least common multiple of all `multipleOf`, without factors 2 and 5."""
         self.named: list[str] = []
         """Pointers of `$id` and `$anchor`."""
 
@@ -159,6 +166,11 @@ def _schema(schema: Any, where: str, base: str, depth: int, found: SchemaText) -
             )
         elif keyword in _VALUES:
             out[keyword] = _VALUES[keyword](value, place)
+            if keyword == "multipleOf":
+                found.multiple = math.lcm(found.multiple, _remainders(out[keyword]))
+                if found.multiple > _MAX_MULTIPLE:
+                    reason = "it and the others have a common multiple of more than"
+                    raise _refused(where, keyword, f"{reason} {_MAX_MULTIPLE}, factors 2 and 5 aside")
         elif keyword == "$ref":
             found.references.append((where, urldefrag(urljoin(base, _text(value, place))).url))
             out[keyword] = value
@@ -260,6 +272,15 @@ def _factor(value: Any, place: str) -> int | float:
     number = _number(value, place)
     if number <= 0:
         raise GrammarError(f"schema at {place}: must be above 0")
+    return number
+
+
+def _remainders(factor: int | float) -> int:
+    """The digits of the factor without factors 2 and 5, which decimal digits make short work of."""
+    number = Fraction(repr(factor)).numerator
+    for prime in (2, 5):
+        while number % prime == 0:
+            number //= prime
     return number
 
 
