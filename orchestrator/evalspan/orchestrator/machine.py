@@ -269,7 +269,7 @@ class SpanMachine:
         if isinstance(outcome, Failure) and rule.on_error == "stop":
             return self.stop("evaluation_error")
         if isinstance(block, Failure):
-            return self.stop("over_budget")
+            return self._stop_untold(block)
         if len(block.tokens) > self.remaining:
             return self.stop("length")
         self._outcomes[rule.name] = outcome
@@ -288,7 +288,7 @@ class SpanMachine:
             span = resolved.span or directive.span
             block = self._encoded(span, directive.kind, resolved.text, bytes(self.text[-_CONTEXT_BYTES:]))
             if isinstance(block, Failure):
-                return self.stop("over_budget")
+                return self._stop_untold(block)
             if len(block.tokens) > self.remaining:
                 return self.stop("length")
             matcher.follow(directive, block.tokens)
@@ -301,6 +301,10 @@ class SpanMachine:
             before = action if isinstance(action, Force) else Force((), (), replaces_token=False)
             action = Force((*before.blocks, block), (*before.tokens, *block.tokens), before.replaces_token)
         return action
+
+    def _stop_untold(self, failure: Failure) -> Stop:
+        """End where not even the reason can be injected."""
+        return self.stop("over_budget" if failure.code is ErrorCode.OVER_BUDGET else "evaluation_error")
 
     def _written(self) -> Written:
         return Written(self._outcomes, lambda name, data: self._evaluate(name, data, None), self._observer)
