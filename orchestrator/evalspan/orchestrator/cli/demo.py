@@ -12,9 +12,14 @@ from evalspan.orchestrator.cli.options import json_option, model_options, open_d
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evalspan.orchestrator.driver import Driver
+    from evalspan.orchestrator.driver import Driver, Request
+    from evalspan.orchestrator.experiment import Problem
+    from evalspan.orchestrator.grammar import Mode
 
 __all__ = ["demo"]
+
+_CONTEXT_TOKENS = 512  # a prompt has 210 in small vocabularies, an answer at most 96
+_SLOTS = 8  # of the experiment: a batch of eight is some three times as fast as one after the other
 
 
 @click.command()
@@ -33,25 +38,30 @@ def demo(samples: int | None, seed: int, as_json: bool, **where: Any) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    where["context"] = where["context"] or _CONTEXT_TOKENS
+    if samples is not None:
+        where["slots"] = where["slots"] or min(samples, _SLOTS)
     with open_driver(**where) as driver:
         if samples is not None:
             _experiment(driver, console, samples, seed, as_json)
         elif as_json:
             from evalspan.orchestrator.cli.run import print_json
+            from evalspan.orchestrator.experiment import Problem
 
-            print_json(_answer(driver, "grammar-eval"))
+            print_json(driver.begin(_request(driver, "grammar-eval", Problem(17, 23, 91))))
         else:
             _two_runs(driver, console)
 
 
-def _answer(driver: Driver, mode: Any, problem: Any = None) -> Any:
+def _request(driver: Driver, mode: Mode, problem: Problem) -> Request:
     from evalspan.orchestrator import experiment
+    from evalspan.orchestrator.driver import Request
 
-    return driver.stream(
-        experiment.conversation(problem or experiment.Problem(17, 23, 91), driver.registry),
-        mode=mode,
-        grammar=experiment.grammar_for(mode),
-        max_tokens=experiment.MAX_TOKENS,
+    return Request(
+        experiment.conversation(problem, driver.registry),
+        mode,
+        experiment.grammar_for(mode),
+        experiment.MAX_TOKENS,
     )
 
 
@@ -62,12 +72,13 @@ def _two_runs(driver: Driver, console: Console) -> None:
     problem = experiment.Problem(17, 23, 91)
     console.print(f"model: {driver.backend.model}", style="dim", soft_wrap=True)
     console.print(problem.question, soft_wrap=True)
-    for mode, who in (
+    runs: tuple[tuple[Mode, str], ...] = (
         ("grammar-no-eval", "the model writes the result"),
         ("grammar-eval", "the engine evaluates the span and forces the result"),
-    ):
+    )
+    for mode, who in runs:
         console.print(f"\n{mode}: {who}", style="bold")
-        events = show_stream(console, _answer(driver, mode))
+        events = show_stream(console, driver.begin(_request(driver, mode, problem)))
         verdict = experiment.judge(problem, events, driver.registry, driver.evaluators)
         style = "green" if verdict == "right" else "red"
         console.print(f"{verdict}: {problem.expression} = {problem.answer}", style=style)
@@ -79,19 +90,26 @@ def _two_runs(driver: Driver, console: Console) -> None:
 def _experiment(driver: Driver, console: Console, samples: int, seed: int, as_json: bool) -> None:
     import json
 
+    from rich.console import Console
     from rich.progress import Progress
     from rich.table import Table
 
     from evalspan.orchestrator import experiment
+    from evalspan.orchestrator.events import Event, Finished
     from evalspan.orchestrator.grammar import MODES
 
+    asked = [(mode, problem) for mode in MODES for problem in experiment.problems(samples, seed)]
     counts: dict[str, Counter[str]] = {mode: Counter() for mode in MODES}
-    with Progress(console=console, transient=True, disable=as_json or not console.is_terminal) as progress:
-        task = progress.add_task("problems", total=samples * len(MODES))
-        for problem in experiment.problems(samples, seed):
-            for mode in MODES:
-                events = list(_answer(driver, mode, problem))
-                counts[mode][experiment.judge(problem, events, driver.registry, driver.evaluators)] += 1
+    events: dict[int, list[Event]] = {}
+    with Progress(console=Console(stderr=True)) as progress:
+        task = progress.add_task("problems, in three modes", total=len(asked))
+        requests = (_request(driver, mode, problem) for mode, problem in asked)
+        for index, event in driver.stream_many(requests):
+            events.setdefault(index, []).append(event)
+            if isinstance(event, Finished):
+                mode, problem = asked[index]
+                found = experiment.judge(problem, events.pop(index), driver.registry, driver.evaluators)
+                counts[mode][found] += 1
                 progress.advance(task)
     verdicts = ("right", "wrong value", "wrong expression", "no expression")
     if as_json:
