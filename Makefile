@@ -23,7 +23,7 @@ test: setup ## the tests
 long: setup ## the long tests: real model, many samples
 	@$(BIN)/python -m pytest -m long $(ARGS)
 
-lint: setup ## ruff, mypy, pyright, and the comparison of the lists that must agree
+lint: setup ## ruff, mypy and pyright
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy policies/evalspan evaluators_wasm/evalspan orchestrator/evalspan backends/evalspan conformance/evalspan
@@ -42,7 +42,7 @@ verify-guests: setup ## rebuild the modules and compare them with the committed 
 differential: setup ## random inputs on the modules and on the references; N=1000000 for a long run
 	@$(BIN)/evalspan conformance differential --n $(N) $(ARGS)
 
-benchmarks: setup ## what the README's figures are measured with
+benchmarks: setup ## how long the command line takes to start; `evalspan bench` has the rest
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment and what tools left behind
