@@ -9,7 +9,7 @@ from evalspan.backends.scripted import ScriptedBackend
 from evalspan.orchestrator import Driver, Event, Finished, Injected, Text
 from evalspan.policies import Registry
 
-__all__ = ["CASE_REGISTRY", "finished", "kinds", "play", "streamed"]
+__all__ = ["CASE_REGISTRY", "SHORT_TAGS", "finished", "kinds", "play", "streamed"]
 
 CASE_REGISTRY = """
 version = 1
@@ -23,6 +23,22 @@ close = "</calc>"
 evaluator = "arithmetic"
 """
 """A span whose content is any text, so that malformed expressions can be written under a mask too."""
+
+SHORT_TAGS = """
+version = 1
+[[evaluator]]
+name = "arithmetic"
+builtin = "arithmetic/1"
+[[span]]
+name = "calc"
+open = "<c>"
+close = "</c>"
+content = "[0-9+/]+"
+evaluator = "arithmetic"
+result = { open = "<r>", close = "</r>" }
+error = { open = "<e>", close = "</e>" }
+"""
+"""Tags of three bytes, so that every place inside them can be reached in a few tokens."""
 
 
 def play(

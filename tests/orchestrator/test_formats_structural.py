@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from structural_oracle import MARK, SAID, Meaning
-from support import CASE_REGISTRY, finished, play
+from support import CASE_REGISTRY, SHORT_TAGS, finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import Evaluated, GrammarError, Injected
@@ -14,22 +14,7 @@ from evalspan.orchestrator.grammar import Marks
 from evalspan.orchestrator.matcher import CompiledGrammar, Matcher, Vocabulary
 from evalspan.policies import Registry
 
-REGISTRY = Registry.parse(
-    """
-version = 1
-[[evaluator]]
-name = "arithmetic"
-builtin = "arithmetic/1"
-[[span]]
-name = "calc"
-open = "<c>"
-close = "</c>"
-content = "[0-9+/]+"
-evaluator = "arithmetic"
-result = { open = "<r>", close = "</r>" }
-error = { open = "<e>", close = "</e>" }
-"""
-)
+REGISTRY = Registry.parse(SHORT_TAGS)
 
 PIECES = [
     *(b"<", b"</", b"<c", b"c>", b"<c>", b"</c>", b"1", b"1</c>", b"1</c>x", b"<r", b"r>", b"<r>", b"</r>"),

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
-from support import CASE_REGISTRY, finished, kinds, play
+from support import CASE_REGISTRY, SHORT_TAGS, finished, kinds, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import DecodeError, FreeText, Grammar, GrammarError, Injected
@@ -16,22 +16,7 @@ from evalspan.orchestrator.machine import SpanPlan
 from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.policies import Registry
 
-REGISTRY = Registry.parse(
-    """
-version = 1
-[[evaluator]]
-name = "arithmetic"
-builtin = "arithmetic/1"
-[[span]]
-name = "calc"
-open = "<c>"
-close = "</c>"
-content = "[0-9+/]+"
-evaluator = "arithmetic"
-result = { open = "<r>", close = "</r>" }
-error = { open = "<e>", close = "</e>" }
-"""
-)
+REGISTRY = Registry.parse(SHORT_TAGS)
 TAGS = ("<c>", "</c>", "<r>", "</r>", "<e>", "</e>")
 MARKS = Marks(1000)
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from support import finished, play
+from support import SHORT_TAGS, finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import DecodeError, FreeText, GrammarError, Injected, Pattern, Restate, Sentence, SpanPart
@@ -12,22 +12,7 @@ from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.orchestrator.sentences import LEAD_WORDS
 from evalspan.policies import Registry
 
-REGISTRY = Registry.parse(
-    """
-version = 1
-[[evaluator]]
-name = "arithmetic"
-builtin = "arithmetic/1"
-[[span]]
-name = "calc"
-open = "<c>"
-close = "</c>"
-content = "[0-9+/]+"
-evaluator = "arithmetic"
-result = { open = "<r>", close = "</r>" }
-error = { open = "<e>", close = "</e>" }
-"""
-)
+REGISTRY = Registry.parse(SHORT_TAGS)
 TAGS = ("<c>", "</c>", "<r>", "</r>", "<e>", "</e>")
 
 # Fragments, whole tags, several tags in one token, tokens that run past a close tag, split and broken UTF-8.
