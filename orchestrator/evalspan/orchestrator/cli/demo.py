@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evalspan.orchestrator.driver import Driver, Request
+    from evalspan.orchestrator.events import Event
     from evalspan.orchestrator.experiment import Problem
     from evalspan.orchestrator.grammar import Mode
 
@@ -76,6 +77,7 @@ def _two_runs(driver: Driver, console: Console) -> None:
         ("grammar-no-eval", "the model writes the result"),
         ("grammar-eval", "the engine evaluates the span and forces the result"),
     )
+    events: list[Event] = []
     for mode, who in runs:
         console.print(f"\n{mode}: {who}", style="bold")
         events = show_stream(console, driver.begin(_request(driver, mode, problem)))
@@ -95,10 +97,12 @@ def _experiment(driver: Driver, console: Console, samples: int, seed: int, as_js
     from rich.table import Table
 
     from evalspan.orchestrator import experiment
-    from evalspan.orchestrator.events import Event, Finished
+    from evalspan.orchestrator.events import Finished
     from evalspan.orchestrator.grammar import MODES
 
-    asked = [(mode, problem) for mode in MODES for problem in experiment.problems(samples, seed)]
+    asked: list[tuple[Mode, Problem]] = [
+        (mode, problem) for mode in MODES for problem in experiment.problems(samples, seed)
+    ]
     counts: dict[str, Counter[str]] = {mode: Counter() for mode in MODES}
     events: dict[int, list[Event]] = {}
     with Progress(console=Console(stderr=True)) as progress:
