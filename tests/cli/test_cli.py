@@ -15,7 +15,7 @@ COMMAND = [str(Path(sys.executable).parent / "evalspan")]
 
 def run(*arguments: str, data: bytes = b"", **environment: str) -> subprocess.CompletedProcess[str]:
     result = subprocess.run(
-        [*COMMAND, *arguments], input=data, capture_output=True, env={**os.environ, **environment}, timeout=120
+        [*COMMAND, *arguments], input=data, capture_output=True, env={**os.environ, **environment}, timeout=600
     )
     return subprocess.CompletedProcess(result.args, result.returncode, result.stdout.decode(), result.stderr.decode())
 
@@ -211,7 +211,7 @@ def test_an_interrupt_ends_a_generation_with_its_text_and_status_130() -> None:
         first = process.stdout.readline()
         time.sleep(0.2)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     events = [json.loads(line) for line in [first, *out.splitlines()]]
     assert events[-1]["event"] == "finished"
     assert events[-1]["reason"] == "cancelled"
