@@ -165,6 +165,11 @@ def test_random_inputs_keep_the_pages_bound(spec: str, modules: Mapping[str, Eva
 
 
 @pytest.mark.parametrize("spec", GENERATORS)
+def test_at_the_default_limits_every_input_has_the_fuel_it_may_take(spec: str) -> None:
+    assert bound_of(spec)(b"x" * Limits().max_input_bytes, {}) <= DEFAULT_FUEL
+
+
+@pytest.mark.parametrize("spec", GENERATORS)
 def test_every_vector_ends_within_the_default_fuel_and_the_pages_bound(spec: str) -> None:
     bound = bound_of(spec)
     with on_runtime(spec, "wasm") as evaluate:

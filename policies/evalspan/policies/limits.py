@@ -26,8 +26,9 @@ class Limits(BaseModel):
     """Nested constructs in an expression; the built-in modules' own stack is sized for 64."""
     max_digits: Annotated[int, Field(ge=1, le=1024)] = 1024
     """Decimal digits of a numerator or a denominator."""
-    fuel: Annotated[int, Field(ge=1, le=1_000_000_000)] = 10_000_000
-    """Wasmtime fuel units. A million is about 0.1 ms in the built-in evaluators, up to 8 ms of ordinary code."""
+    fuel: Annotated[int, Field(ge=1, le=1_000_000_000)] = 100_000_000
+    """Wasmtime fuel units. The most expensive expression of 512 bytes that was found takes 91 million, which is 4 ms in
+    the built-in evaluator; what runs longer than `deadline_ms` is no ordinary code."""
     memory_pages: Annotated[int, Field(ge=1, le=256)] = 32
     """Pages of 64 KiB of linear memory. rustc and zig start a module with 17 by default, of which 16 are stack; 256
     (16 MiB) is the largest slot of the instance pool."""
