@@ -152,7 +152,9 @@ def _library() -> Any:
         raise BackendError(
             f"backend 'llama_cpp' needs llama-cpp-python ({error}): pip install 'evalspan[llama]'"
         ) from None
-    silent = llama_cpp.llama_log_callback(lambda level, text, data: None)
+    # A function in C that does nothing with its arguments: one in Python, called in the middle of a step, is where
+    # Python would notice Ctrl-C, and an exception cannot leave a callback.
+    silent = ctypes.cast(ctypes.pythonapi.Py_IsInitialized, llama_cpp.llama_log_callback)
     llama_cpp.llama_log_set(silent, ctypes.c_void_p(0))
     llama_cpp.llama_backend_init()
     return _Library(llama_cpp, silent)
