@@ -206,6 +206,8 @@ def test_an_interrupt_ends_a_generation_with_its_text_and_status_130() -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that runs the tests in the background has them ignore SIGINT, and so would the command.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as process:
         assert process.stdout is not None
         first = process.stdout.readline()
