@@ -36,7 +36,7 @@ class Hold(NamedTuple):
 # Found by trying every function on the longest inputs of each kind, nested and in sequence, and keeping the slowest of
 # each evaluator. What an input lacks in length to the limit is spaces.
 _EXPRESSIONS = (
-    ("arithmetic", "roots of numbers with 1,022 digits", "+".join(["sqrt(3**2140)"] * 36)),
+    ("arithmetic", "remainders of fractions of 1,000 digits", "%".join(["((3-.3^999)/sqrt(7))/9e-501"] * 18)),
     ("strings", "28 nested replacements", "len(" + "replace(" * 28 + 'repeat("ab",512)' + ',"a","a")' * 28 + ")"),
     ("dates", "a chain of 83 additions", "0001-01-01" + "+1 day" * 83),
     ("checksums", "a digest of a text of escapes", 'sha512("' + r"\n" * 250 + '")'),

@@ -25,11 +25,10 @@ impl Fold {
             fault: None,
         };
         if let Function::Gcd | Function::Lcm = function {
-            let number = fold.take().settled().magnitude();
-            if !number.is_integer() {
-                fold.fault = Some(Code::Domain);
+            match fold.take().whole() {
+                Some(number) => fold.value.number = number.magnitude(),
+                None => fold.fault = Some(Code::Domain),
             }
-            fold.value.number = number;
         }
         fold
     }
@@ -38,9 +37,12 @@ impl Fold {
     pub fn take_argument(&mut self, function: Function, mut next: Value, limits: &Limits) {
         self.value.inexact |= next.inexact;
         if let Function::Gcd | Function::Lcm = function {
-            next.number = next.number.settled();
-            if !next.number.is_integer() {
-                self.fault = Some(Code::Domain);
+            match next.number.whole() {
+                Some(number) => next.number = number,
+                None => {
+                    self.fault = Some(Code::Domain);
+                    return;
+                }
             }
         }
         if self.fault.is_some() {

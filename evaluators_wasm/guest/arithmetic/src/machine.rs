@@ -83,8 +83,8 @@ impl Machine<'_> {
                 let second = if step.count == 2 { Some(self.pop()) } else { None };
                 let first = self.pop();
                 let mut inexact = first.inexact | second.as_ref().map_or(false, |value| value.inexact);
-                let places = second.map_or(Rational::integer(0), |value| value.number.settled());
-                let (number, exact) = apply(function, first.number.settled(), &places, self.limits)?;
+                let places = second.map_or(Rational::integer(0), |value| value.number);
+                let (number, exact) = apply(function, first.number, places, self.limits)?;
                 inexact |= !exact;
                 self.push(number, inexact)?;
             }
@@ -146,7 +146,7 @@ fn operate(op: Op, a: Rational, b: Rational, limits: &Limits) -> Result<Rational
         Op::Add => a.add(b),
         Op::Subtract => a.sub(b),
         Op::Multiply => a.mul(b),
-        Op::Power => return a.settled().power(&b.settled(), limits),
+        Op::Power => return a.power(b, limits),
         _ if b.is_zero() => return Err(Code::DivisionByZero),
         Op::Divide => a.div(b),
         Op::FloorDivide => a.floor_div(b),
@@ -154,21 +154,17 @@ fn operate(op: Op, a: Rational, b: Rational, limits: &Limits) -> Result<Rational
     })
 }
 
-/// The result of a function of one or two arguments in lowest terms, and whether it is exact.
+/// The result of a function of one or two arguments, and whether it is exact.
 #[inline(never)]
 fn apply(
     function: Function,
     x: Rational,
-    places: &Rational,
+    places: Rational,
     limits: &Limits,
 ) -> Result<(Rational, bool), Code> {
     let rounded = |x: Rational, rounding| {
-        if places.is_integer() {
-            x.round(places, rounding, limits.max_digits())
-                .ok_or(Code::TooLarge)
-        } else {
-            Err(Code::Domain)
-        }
+        let places = places.whole().ok_or(Code::Domain)?;
+        x.round(&places, rounding, limits).ok_or(Code::TooLarge)
     };
     let number = match function {
         Function::Abs => x.magnitude(),
@@ -179,17 +175,17 @@ fn apply(
         Function::RoundEven => rounded(x, Rounding::HalfEven)?,
         Function::Sqrt if x.is_negative() => return Err(Code::Domain),
         Function::Sqrt => return Ok(x.sqrt()),
-        _ => factorial(&x, limits)?,
+        _ => factorial(x, limits)?,
     };
     Ok((number, true))
 }
 
-fn factorial(x: &Rational, limits: &Limits) -> Result<Rational, Code> {
-    if x.is_negative() || !x.is_integer() {
+fn factorial(x: Rational, limits: &Limits) -> Result<Rational, Code> {
+    if x.is_negative() {
         return Err(Code::Domain);
     }
-    let n = match x {
-        Rational::Small { num, .. } => u32::try_from(*num).ok(),
+    let n = match x.whole().ok_or(Code::Domain)? {
+        Rational::Small { num, .. } => u32::try_from(num).ok(),
         Rational::Big(_) => None,
     };
     let product = n

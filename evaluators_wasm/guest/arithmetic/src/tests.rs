@@ -53,6 +53,11 @@ fn expressions_have_their_values() {
         ("2**-31", "~0.000000000465661287307739"),
         ("1e-40", "0.0000000000000000000000000000000000000001"),
         ("999999999999999.5 + sqrt(2)*0", "~1000000000000000"),
+        // A fraction is not in lowest terms while it need not be.
+        ("((3^500+1)/(7^400+1) * ((7^400+1)/(3^500+1))) ^ 10^30", "1"),
+        ("((3^500+1)/(7^400+1) * ((7^400+1)/-(3^500+1))) ^ (10^30+1)", "-1"),
+        // The remainder has a factor 5 that neither denominator shares with the other.
+        ("(1 + (9/7)^-1024) % 40e-106 * 10^120", "~172211959.650146"),
     ] {
         assert_eq!(answer(input).as_deref(), Ok(text), "{}", input);
     }

@@ -67,17 +67,12 @@ impl Nat {
     }
 
     /// How often 5 divides it, up to `most`, and the value without these factors; it is not 0.
-    pub fn without_fives(mut self, most: u32) -> (u32, Self) {
-        // The largest power of 5 in one limb is the 13th.
-        const STEP: u32 = 13;
-        let mut fives = 0;
-        for (step, power) in [(STEP, 5_u32.pow(STEP)), (1, 5)] {
-            while most - fives >= step && kernel::rem_small(&self.limbs, power) == 0 {
-                self.div_small(power);
-                fives += step;
-            }
+    pub fn without_fives(self, most: u32) -> (u32, Self) {
+        if most == 0 || kernel::rem_small(&self.limbs, 5) != 0 {
+            return (0, self);
         }
-        (fives, self)
+        let fives = self.multiplicity(5, most.min(self.bits() / 2));
+        (fives, self.div(&Self::from(5).pow(fives)))
     }
 
     /// The number of decimal digits; 1 for 0.
@@ -121,12 +116,14 @@ mod tests {
 
     #[test]
     fn factors_of_five_are_taken_out_up_to_the_number_asked_for() {
-        for fives in [0, 1, 12, 13, 14, 26, 100] {
+        for fives in [0, 1, 12, 13, 14, 25, 26, 38, 39, 40, 100, 700] {
             let number = Nat::from(5).pow(fives).mul_small(7 * 16);
             assert_eq!(number.clone().without_fives(u32::MAX), (fives, Nat::from(7 * 16)));
-            let (taken, rest) = number.clone().without_fives(5);
-            assert_eq!(taken, fives.min(5));
-            assert_eq!(rest.mul(&Nat::from(5).pow(taken)), number);
+            for most in [0, 5, 12, 13, 14, 38, 39, 90, 600] {
+                let (taken, rest) = number.clone().without_fives(most);
+                assert_eq!(taken, fives.min(most));
+                assert_eq!(rest.mul(&Nat::from(5).pow(taken)), number);
+            }
         }
     }
 }

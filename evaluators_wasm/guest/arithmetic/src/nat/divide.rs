@@ -1,9 +1,13 @@
-//! Division: Knuth's algorithm D (The Art of Computer Programming, volume 2, section 4.3.1).
+//! Division: Knuth's algorithm D (The Art of Computer Programming, volume 2, section 4.3.1), limb by limb for
+//! short quotients and in blocks of digits for long ones.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use super::{kernel, Nat, LIMB_BITS};
+use super::{kernel, Factors, Nat, LIMB_BITS};
+
+/// From this many limbs of quotient and divisor on, blocks are quicker.
+const LONG: usize = 8;
 
 impl Nat {
     /// Quotient, rounded down, and remainder; the divisor is not 0.
@@ -14,6 +18,13 @@ impl Nat {
             }
             let mut quotient = self.clone();
             let rest = quotient.div_small(divisor);
+            if rest == 0 {
+                let factors = self
+                    .factors()
+                    .zip(Factors::of_word(divisor))
+                    .map(|(factors, others)| factors.quotient(&others));
+                quotient = quotient.with_factors(factors);
+            }
             return (quotient, Self::from(u64::from(rest)));
         }
         match self.cmp(divisor) {
@@ -21,10 +32,28 @@ impl Nat {
             Ordering::Equal => return (Self::one(), Self::zero()),
             Ordering::Greater => {}
         }
+        let (quotient, rest) =
+            if divisor.limbs.len() >= LONG && self.limbs.len() - divisor.limbs.len() >= LONG {
+                self.div_rem_in_blocks(divisor)
+            } else {
+                self.div_rem_by_limbs(divisor)
+            };
+        if rest.is_zero() {
+            let factors = self
+                .factors()
+                .zip(divisor.factors())
+                .map(|(factors, others)| factors.quotient(others));
+            return (quotient.with_factors(factors), rest);
+        }
+        (quotient, rest)
+    }
+
+    /// The same for a divisor of two limbs or more that is less.
+    fn div_rem_by_limbs(&self, divisor: &Self) -> (Self, Self) {
         // The divisor's top bit is set: then a guess from two limbs is at most 2 too large.
         let shift = divisor.limbs[divisor.limbs.len() - 1].leading_zeros();
         let divisor = divisor.shl(shift);
-        let mut rest = self.shl(shift).limbs;
+        let mut rest = self.shl(shift).into_limbs();
         if rest.len() == self.limbs.len() {
             rest.push(0);
         }
@@ -51,6 +80,7 @@ impl Nat {
     /// Divides in place by one limb, which is not 0, and returns the remainder.
     pub fn div_small(&mut self, divisor: u32) -> u32 {
         let rest = kernel::div_small(&mut self.limbs, divisor);
+        *self.factors = None;
         if self.limbs.last() == Some(&0) {
             self.limbs.pop();
         }

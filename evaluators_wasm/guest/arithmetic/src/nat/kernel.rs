@@ -2,7 +2,7 @@
 
 use super::LIMB_BITS;
 
-/// How many limbs the three longest loops take at a time: with fewer, a good part of the fuel is spent on
+/// How many limbs the longest loops take at a time: with fewer, a good part of the fuel is spent on
 /// counting.
 const STRIDE: usize = 4;
 
@@ -134,48 +134,29 @@ pub fn rem_small(limbs: &[u32], divisor: u32) -> u32 {
     low(rest)
 }
 
-/// `limbs <<= bits`, 1 to 31; returns the bits that run over.
-pub fn shl(limbs: &mut [u32], bits: u32) -> u32 {
-    let mut carry = 0;
-    for limb in limbs {
-        let above = *limb >> (LIMB_BITS - bits);
-        *limb = *limb << bits | carry;
-        carry = above;
-    }
-    carry
-}
-
-/// `limbs >>= bits`, 1 to 31.
-pub fn shr(limbs: &mut [u32], bits: u32) {
-    let mut carry = 0;
-    for limb in limbs.iter_mut().rev() {
-        let below = *limb << (LIMB_BITS - bits);
-        *limb = *limb >> bits | carry;
-        carry = below;
-    }
-}
-
 /// `(x, y) = (a*x - b*y, d*y - c*x)` over equal lengths, where both are known to be natural numbers not
 /// longer than before. The factors are below 2^31 in magnitude, so that no step leaves i64.
 pub fn combine(x: &mut [u32], y: &mut [u32], [a, b, c, d]: [i64; 4]) {
     let (mut x_carry, mut y_carry) = (0_i64, 0_i64);
     let mut step = |x: &mut u32, y: &mut u32| {
         let (x_limb, y_limb) = (i64::from(*x), i64::from(*y));
-        x_carry += a * x_limb - b * y_limb;
+        x_carry = (x_carry >> LIMB_BITS) + (a * x_limb - b * y_limb);
         *x = low(x_carry as u64);
-        x_carry >>= LIMB_BITS;
-        y_carry += d * y_limb - c * x_limb;
+        y_carry = (y_carry >> LIMB_BITS) + (d * y_limb - c * x_limb);
         *y = low(y_carry as u64);
-        y_carry >>= LIMB_BITS;
     };
-    let mut x_parts = x.chunks_exact_mut(STRIDE);
-    let mut y_parts = y.chunks_exact_mut(STRIDE);
-    for (x, y) in (&mut x_parts).zip(&mut y_parts) {
+    let mut x_blocks = x.chunks_exact_mut(STRIDE);
+    let mut y_blocks = y.chunks_exact_mut(STRIDE);
+    for (x, y) in (&mut x_blocks).zip(&mut y_blocks) {
         for i in 0..STRIDE {
             step(&mut x[i], &mut y[i]);
         }
     }
-    for (x, y) in x_parts.into_remainder().iter_mut().zip(y_parts.into_remainder()) {
+    for (x, y) in x_blocks
+        .into_remainder()
+        .iter_mut()
+        .zip(y_blocks.into_remainder())
+    {
         step(x, y);
     }
 }

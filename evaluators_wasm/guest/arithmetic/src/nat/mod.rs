@@ -2,45 +2,75 @@
 //!
 //! The limb is half of what WebAssembly multiplies and divides, so that no step needs more than 64 bits.
 
+mod blocks;
+mod columns;
 mod decimal;
 mod divide;
+mod factors;
 mod gcd;
 mod kernel;
 mod multiply;
 mod root;
 
+use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
+use core::mem::{self, ManuallyDrop};
 
+pub use factors::Factors;
 pub use gcd::gcd_words;
 
 /// Bits of a limb.
 const LIMB_BITS: u32 = u32::BITS;
 
 /// A natural number; 0 has no limbs.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Debug)]
 pub struct Nat {
-    limbs: Vec<u32>,
+    limbs: ManuallyDrop<Vec<u32>>,
+    /// Its factors, where they are known.
+    factors: ManuallyDrop<Option<Box<Factors>>>,
+}
+
+impl Drop for Nat {
+    // Once in the module instead of wherever a number ends, which would make a tenth of the code.
+    #[inline(never)]
+    fn drop(&mut self) {
+        drop(ManuallyDrop::into_inner(mem::take(&mut self.limbs)));
+        drop(ManuallyDrop::into_inner(mem::take(&mut self.factors)));
+    }
 }
 
 impl Nat {
     /// 0.
     pub fn zero() -> Self {
-        Self { limbs: Vec::new() }
+        Self::with(Vec::new(), None)
     }
 
     /// 1.
     pub fn one() -> Self {
-        Self { limbs: vec![1] }
+        Self::with(vec![1], Some(Box::default()))
     }
 
     /// The limbs as they are, zero limbs on top removed.
+    #[inline(never)]
     fn from_limbs(mut limbs: Vec<u32>) -> Self {
         while limbs.last() == Some(&0) {
             limbs.pop();
         }
-        Self { limbs }
+        Self::with(limbs, None)
+    }
+
+    fn with(limbs: Vec<u32>, factors: Option<Box<Factors>>) -> Self {
+        Self {
+            limbs: ManuallyDrop::new(limbs),
+            factors: ManuallyDrop::new(factors),
+        }
+    }
+
+    /// The limbs of a number that is not needed any more.
+    fn into_limbs(mut self) -> Vec<u32> {
+        mem::take(&mut *self.limbs)
     }
 
     /// The value as a word, if it is below 2^64.
@@ -76,6 +106,17 @@ impl Nat {
         }
     }
 
+    /// The leading 32 bits, zeros after the last where it has fewer; it is not 0.
+    pub fn leading_limb(&self) -> u64 {
+        let limb = |from_top: usize| match self.limbs.len().checked_sub(from_top) {
+            Some(index) => self.limbs[index],
+            None => 0,
+        };
+        let (high, low) = (limb(1), limb(2));
+        let word = u64::from(high) << LIMB_BITS | u64::from(low);
+        word << high.leading_zeros() >> LIMB_BITS
+    }
+
     /// How often 2 divides it; 0 for 0.
     pub fn trailing_zeros(&self) -> u32 {
         match self.limbs.iter().position(|limb| *limb != 0) {
@@ -93,13 +134,13 @@ impl Nat {
         if carry != 0 {
             self.limbs.push(carry);
         }
-        self
+        self.with_factors(None)
     }
 
     /// The difference; `other` is not larger.
     pub fn sub(mut self, other: &Self) -> Self {
         kernel::sub(&mut self.limbs, &other.limbs);
-        Self::from_limbs(self.limbs)
+        Self::from_limbs(self.into_limbs())
     }
 
     /// The value times 2^`bits`.
@@ -110,40 +151,93 @@ impl Nat {
         let (whole, part) = ((bits / LIMB_BITS) as usize, bits % LIMB_BITS);
         let mut limbs = Vec::with_capacity(self.limbs.len() + whole + 1);
         limbs.resize(whole, 0);
-        limbs.extend_from_slice(&self.limbs);
-        if part != 0 {
-            let carry = kernel::shl(&mut limbs[whole..], part);
+        if part == 0 {
+            limbs.extend_from_slice(&self.limbs);
+        } else {
+            let mut carry = 0;
+            limbs.extend(self.limbs.iter().map(|limb| {
+                let shifted = limb << part | carry;
+                carry = limb >> (LIMB_BITS - part);
+                shifted
+            }));
             if carry != 0 {
                 limbs.push(carry);
             }
         }
-        Self { limbs }
+        let factors = self
+            .factors()
+            .map(|factors| factors.product(&Factors::twos(bits)));
+        Self::from_limbs(limbs).with_factors(factors)
+    }
+
+    /// The value divided by 2^`bits`, which divides it.
+    pub fn shr_exact(&self, bits: u32) -> Self {
+        let factors = self
+            .factors()
+            .map(|factors| factors.quotient(&Factors::twos(bits)));
+        self.shr(bits).with_factors(factors)
     }
 
     /// The value divided by 2^`bits`, rounded down.
     pub fn shr(&self, bits: u32) -> Self {
         let (whole, part) = ((bits / LIMB_BITS) as usize, bits % LIMB_BITS);
-        let mut limbs = self.limbs.get(whole..).unwrap_or(&[]).to_vec();
-        if part != 0 {
-            kernel::shr(&mut limbs, part);
+        let kept = self.limbs.get(whole..).unwrap_or(&[]);
+        if part == 0 {
+            return Self::from_limbs(kept.to_vec());
+        }
+        // Each limb but the first, and 0 at the end, gives the one below its lower bits.
+        let above = kept.iter().skip(1).chain(&[0]);
+        let limbs = kept
+            .iter()
+            .zip(above)
+            .map(|(limb, above)| limb >> part | above << (LIMB_BITS - part))
+            .collect();
+        Self::from_limbs(limbs)
+    }
+}
+
+impl Nat {
+    /// The remainder of division by 2^`bits`.
+    pub fn low_bits(&self, bits: u32) -> Self {
+        let (whole, part) = ((bits / LIMB_BITS) as usize, bits % LIMB_BITS);
+        if whole >= self.limbs.len() {
+            return self.clone();
+        }
+        let mut limbs = self.limbs[..whole + usize::from(part > 0)].to_vec();
+        if part > 0 {
+            limbs[whole] &= (1 << part) - 1;
         }
         Self::from_limbs(limbs)
     }
 }
 
+impl PartialEq for Nat {
+    fn eq(&self, other: &Self) -> bool {
+        self.limbs == other.limbs
+    }
+}
+
+impl Eq for Nat {}
+
+impl Clone for Nat {
+    // Once in the module instead of at every use.
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        // With room for what a sum or a small product carries over.
+        let mut limbs = Vec::with_capacity(self.limbs.len() + 1);
+        limbs.extend_from_slice(&self.limbs);
+        Self::with(limbs, Option::clone(&self.factors))
+    }
+}
+
 impl From<u64> for Nat {
     fn from(value: u64) -> Self {
-        match (value as u32, (value >> LIMB_BITS) as u32) {
-            (0, 0) => Self::zero(),
-            (low, 0) => Self { limbs: vec![low] },
-            (low, high) => Self {
-                limbs: vec![low, high],
-            },
-        }
+        Self::from_limbs(vec![value as u32, (value >> LIMB_BITS) as u32])
     }
 }
 
 impl Ord for Nat {
+    #[inline(never)]
     fn cmp(&self, other: &Self) -> Ordering {
         let by_length = self.limbs.len().cmp(&other.limbs.len());
         by_length.then_with(|| self.limbs.iter().rev().cmp(other.limbs.iter().rev()))
@@ -208,6 +302,7 @@ mod tests {
                 assert_eq!(shifted, number.mul(&Nat::one().shl(bits)));
                 assert_eq!(shifted.shr(bits), number);
                 assert_eq!(number.shr(bits), number.div(&Nat::one().shl(bits)));
+                assert_eq!(number.low_bits(bits), number.rem(&Nat::one().shl(bits)));
             }
         }
     }

@@ -1,8 +1,12 @@
-//! Products, powers and factorials, by the schoolbook: no legal operand is long enough for more.
+//! Products, powers and factorials, by the schoolbook: limb by limb for short numbers, in columns of digits for
+//! long ones. No legal operand is so long that Karatsuba's products of halves would be quicker.
 
 use alloc::vec;
 
-use super::{kernel, Nat, LIMB_BITS};
+use super::{columns, kernel, Factors, Nat, LIMB_BITS};
+
+/// From this many limbs of the shorter factor on, columns are quicker.
+const LONG: usize = 10;
 
 impl Nat {
     /// The product.
@@ -17,12 +21,31 @@ impl Nat {
             [factor] => return long.clone().mul_small(factor),
             _ => {}
         }
+        let factors = self
+            .factors()
+            .zip(other.factors())
+            .map(|(factors, others)| factors.product(others));
+        if (LONG..=columns::MOST_LIMBS).contains(&short.limbs.len()) {
+            // Powers of ten end in zero limbs.
+            let (a, a_zeros) = long.without_zero_limbs();
+            let (b, b_zeros) = short.without_zero_limbs();
+            let product = columns::product(&columns::split(a), &columns::split(b));
+            return Self::from_limbs(product)
+                .shl((a_zeros + b_zeros) as u32 * LIMB_BITS)
+                .with_factors(factors);
+        }
         let mut limbs = vec![0; long.limbs.len() + short.limbs.len()];
         for (start, factor) in short.limbs.iter().enumerate() {
             let end = start + long.limbs.len();
             limbs[end] = kernel::mul_add(&mut limbs[start..end], &long.limbs, *factor);
         }
-        Self::from_limbs(limbs)
+        Self::from_limbs(limbs).with_factors(factors)
+    }
+
+    /// The limbs from the first that is not 0 on, and how many are below.
+    fn without_zero_limbs(&self) -> (&[u32], usize) {
+        let zeros = self.limbs.iter().take_while(|limb| **limb == 0).count();
+        (&self.limbs[zeros..], zeros)
     }
 
     /// The product of two numbers that are not needed any more: in the limbs of one where the other has a
@@ -44,38 +67,29 @@ impl Nat {
         if over != 0 {
             self.limbs.push(over);
         }
-        Self::from_limbs(self.limbs)
+        let factors = match self.factors() {
+            Some(factors) if factor > 0 => Factors::of_word(factor).map(|others| factors.product(&others)),
+            _ => None,
+        };
+        Self::from_limbs(self.into_limbs()).with_factors(factors)
     }
 
     /// `self * factor + add`, in place.
     pub(super) fn mul_add_small(&mut self, factor: u32, add: u32) {
+        *self.factors = None;
         let over = kernel::mul_small(&mut self.limbs, factor, add);
         if over != 0 {
             self.limbs.push(over);
         }
     }
 
-    /// The square: the products of different limbs once, doubled, then those of a limb with itself.
-    fn square(&self) -> Self {
-        let length = self.limbs.len();
-        let mut limbs = vec![0; 2 * length];
-        for start in 1..length {
-            let others = &self.limbs[start..];
-            let from = 2 * start - 1;
-            let end = from + others.len();
-            limbs[end] = kernel::mul_add(&mut limbs[from..end], others, self.limbs[start - 1]);
+    /// The square.
+    pub(super) fn square(&self) -> Self {
+        if (LONG..=columns::MOST_LIMBS).contains(&self.limbs.len()) {
+            Self::from_limbs(columns::square(&columns::split(&self.limbs)))
+        } else {
+            self.mul(self)
         }
-        kernel::shl(&mut limbs, 1);
-        let mut carry = 0;
-        for (pair, limb) in limbs.chunks_exact_mut(2).zip(&self.limbs) {
-            let square = u64::from(*limb) * u64::from(*limb);
-            let low = u64::from(pair[0]) + (square & u64::from(u32::MAX)) + carry;
-            let high = u64::from(pair[1]) + (square >> LIMB_BITS) + (low >> LIMB_BITS);
-            pair[0] = low as u32;
-            pair[1] = high as u32;
-            carry = high >> LIMB_BITS;
-        }
-        Self::from_limbs(limbs)
     }
 
     /// The power. The caller has made sure that the result is of a size it wants.
@@ -85,18 +99,48 @@ impl Nat {
         }
         // Powers of two are shifts; without them, the rest is the shorter to square.
         let twos = self.trailing_zeros();
-        let odd = self.shr(twos);
+        let odd = self.shr_exact(twos);
         if odd.is_one() || exponent == 0 {
             return Self::one().shl(twos * exponent);
         }
-        let mut power = odd.clone();
-        for bit in (0..u32::BITS - 1 - exponent.leading_zeros()).rev() {
+        // The leading bits of the exponent as far as words go.
+        let mut bits = u32::BITS - exponent.leading_zeros();
+        let (mut power, word) = match *odd.limbs.as_slice() {
+            [word] => {
+                let mut power = 1_u64;
+                while bits > 0 {
+                    let factor = if exponent >> (bits - 1) & 1 == 1 { word } else { 1 };
+                    let square = power.checked_mul(power);
+                    match square.and_then(|square| square.checked_mul(u64::from(factor))) {
+                        Some(next) => power = next,
+                        None => break,
+                    }
+                    bits -= 1;
+                }
+                (Self::from(power), Some(word))
+            }
+            _ => {
+                bits -= 1;
+                (odd.clone(), None)
+            }
+        };
+        for bit in (0..bits).rev() {
             power = power.square();
             if exponent >> bit & 1 == 1 {
-                power = power.mul(&odd);
+                power = match word {
+                    Some(word) => power.mul_small(word),
+                    None => power.mul(&odd),
+                };
             }
         }
-        power.shl(twos * exponent)
+        let factors = match (odd.factors(), word) {
+            (Some(factors), _) => Some(factors.clone()),
+            (None, Some(word)) => Factors::of_word(word),
+            _ => None,
+        };
+        power
+            .with_factors(factors.map(|factors| factors.power(exponent)))
+            .shl(twos * exponent)
     }
 
     /// 10^`exponent`.

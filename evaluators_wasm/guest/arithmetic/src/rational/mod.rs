@@ -9,6 +9,7 @@ mod operate;
 mod power;
 mod root;
 mod round;
+mod shared;
 
 use alloc::boxed::Box;
 
@@ -45,9 +46,9 @@ pub struct Fraction {
 }
 
 /// The value of parts, with their common divisor taken out.
-fn reduce(negative: bool, num: &Nat, den: &Nat) -> Rational {
-    let common = den.gcd(num);
-    Rational::from_parts(negative, num.div(&common), den.div(&common))
+fn reduce(negative: bool, mut num: Nat, mut den: Nat) -> Rational {
+    Nat::cancel(&mut num, &mut den);
+    Rational::from_parts(negative, num, den)
 }
 
 /// A word as a numerator or denominator of a small value, if it is one.
@@ -105,14 +106,20 @@ impl Rational {
 
     /// The value of any parts; the denominator is not 0.
     fn unreduced(negative: bool, num: Nat, den: Nat) -> Self {
+        Self::new(negative, num, den, false)
+    }
+
+    /// The value of parts that are in lowest terms where `lowest` says so, apart from 0, which may have any
+    /// denominator.
+    fn new(negative: bool, num: Nat, den: Nat, lowest: bool) -> Self {
         if num.is_zero() {
             return Self::integer(0);
         }
-        if den.is_one() {
+        if lowest || den.is_one() || num.is_one() {
             return Self::from_parts(negative, num, den);
         }
         match (num.to_u64(), den.to_u64()) {
-            (Some(_), Some(_)) => reduce(negative, &num, &den),
+            (Some(_), Some(_)) => reduce(negative, num, den),
             _ => Self::Big(Box::new(Fraction {
                 negative,
                 num,
@@ -125,9 +132,7 @@ impl Rational {
     /// The value in lowest terms.
     pub fn settled(self) -> Self {
         match self {
-            Self::Big(fraction) if !fraction.lowest => {
-                reduce(fraction.negative, &fraction.num, &fraction.den)
-            }
+            Self::Big(fraction) if !fraction.lowest => reduce(fraction.negative, fraction.num, fraction.den),
             settled => settled,
         }
     }
@@ -139,7 +144,7 @@ impl Rational {
         }
         // Only 2 and 5 can be common divisors.
         let twos = digits.trailing_zeros().min(places);
-        let (fives, num) = digits.shr(twos).without_fives(places);
+        let (fives, num) = digits.shr_exact(twos).without_fives(places);
         let den = Nat::from(5).pow(places - fives).shl(places - twos);
         Self::from_parts(negative, num, den)
     }
@@ -170,13 +175,20 @@ impl Rational {
         }
     }
 
-    /// Whether it is a whole number; it is in lowest terms.
-    pub fn is_integer(&self) -> bool {
+    /// The value in lowest terms, if it is a whole number.
+    pub fn whole(self) -> Option<Self> {
         match self {
-            Self::Small { den, .. } => *den == 1,
+            Self::Small { den: 1, .. } => Some(self),
+            Self::Small { .. } => None,
+            Self::Big(fraction) if fraction.den.is_one() => Some(Self::Big(fraction)),
+            Self::Big(fraction) if fraction.lowest => None,
             Self::Big(fraction) => {
-                debug_assert!(fraction.lowest);
-                fraction.den.is_one()
+                let (quotient, rest) = fraction.num.div_rem(&fraction.den);
+                if rest.is_zero() {
+                    Some(Self::from_parts(fraction.negative, quotient, Nat::one()))
+                } else {
+                    None
+                }
             }
         }
     }

@@ -7,7 +7,8 @@
 use alloc::boxed::Box;
 use core::cmp::Ordering;
 
-use super::compare::by_bits;
+use super::compare::compare_magnitudes;
+use super::shared::{stays_loose, with_shared};
 use super::{Fraction, Rational};
 use crate::nat::Nat;
 
@@ -37,85 +38,20 @@ fn signed_sum(a_negative: bool, a: Nat, b_negative: bool, b: Nat) -> (bool, Nat)
     }
 }
 
-/// The size of a part, in bits, up to which common divisors are left in: that of 10^1024, the largest limit
-/// there is.
-const LOOSE_BITS: u32 = 3402;
-
-/// Whether a product is short enough for common divisors to be left in. It has as many bits as its factors
-/// together, or one less.
-fn stays_loose(a: &Nat, b: &Nat) -> bool {
-    a.bits() + b.bits() - 1 <= LOOSE_BITS
-}
-
-/// `a / b` without their greatest common divisor, which is 1 where either is.
-fn cancel(a: &mut Nat, b: &mut Nat) {
-    if a.is_one() || b.is_one() {
-        return;
-    }
-    let common = a.gcd(b);
-    if !common.is_one() {
-        *a = a.div(&common);
-        *b = b.div(&common);
-    }
-}
-
-/// What two denominators share, what each has besides, and their product: a multiple of both.
-struct Shared {
-    common: Nat,
-    a_rest: Nat,
-    b_rest: Nat,
-    total: Nat,
-    /// Whether `common` is their greatest common divisor, or just 1 since that was quicker.
-    greatest: bool,
-}
-
-impl Shared {
-    fn new(a: Nat, b: Nat) -> Self {
-        if a < b {
-            let shared = Self::ordered(b, a);
-            return Self {
-                a_rest: shared.b_rest,
-                b_rest: shared.a_rest,
-                ..shared
-            };
+impl Fraction {
+    /// Brings it to lowest terms.
+    pub fn settle(&mut self) {
+        if !self.lowest {
+            Nat::cancel(&mut self.num, &mut self.den);
+            self.lowest = true;
         }
-        Self::ordered(a, b)
     }
 
-    /// The same for a >= b.
-    fn ordered(a: Nat, b: Nat) -> Self {
-        if b.is_one() {
-            return Self {
-                common: b,
-                a_rest: a.clone(),
-                b_rest: Nat::one(),
-                total: a,
-                greatest: true,
-            };
-        }
-        let (quotient, rest) = a.div_rem(&b);
-        if rest.is_zero() {
-            return Self {
-                common: b,
-                a_rest: quotient,
-                b_rest: Nat::one(),
-                total: a,
-                greatest: true,
-            };
-        }
-        let loose = b.to_u64().is_none() && stays_loose(&a, &b);
-        let common = if loose { Nat::one() } else { b.gcd(&rest) };
-        let (a_rest, b_rest) = if common.is_one() {
-            (a.clone(), b)
-        } else {
-            (a.div(&common), b.div(&common))
-        };
+    fn inverse(self) -> Self {
         Self {
-            total: a.product(b_rest.clone()),
-            common,
-            a_rest,
-            b_rest,
-            greatest: !loose,
+            num: self.den,
+            den: self.num,
+            ..self
         }
     }
 }
@@ -163,21 +99,18 @@ impl Rational {
         if let Some([an, ad, bn, bd]) = short(&self, &other) {
             return Self::reduced_words(an * bd * bn.signum(), ad * bn.abs());
         }
+        mul_fractions(self.into_fraction(), other.into_fraction().inverse())
+    }
+
+    /// 1 divided by the value, which is not 0.
+    pub fn inverse(self) -> Self {
         let Fraction {
             negative,
             num,
             den,
             lowest,
-        } = other.into_fraction();
-        mul_fractions(
-            self.into_fraction(),
-            Fraction {
-                negative,
-                num: den,
-                den: num,
-                lowest,
-            },
-        )
+        } = self.into_fraction().inverse();
+        Self::new(negative, num, den, lowest)
     }
 
     /// The quotient, rounded down; the divisor is not 0.
@@ -186,8 +119,9 @@ impl Rational {
             let (a, b) = (an * bd * bn.signum(), ad * bn.abs());
             return Self::integer(a.div_euclid(b));
         }
-        let (a, b) = (self.into_fraction(), other.into_fraction());
-        let (quotient, rest) = a.num.mul(&b.den).div_rem(&b.num.mul(&a.den));
+        let (mut a, mut b) = (self.into_fraction(), other.into_fraction());
+        Nat::cancel_known(&mut a.den, &mut b.den);
+        let (quotient, rest) = a.num.product(b.den).div_rem(&b.num.product(a.den));
         let negative = a.negative != b.negative;
         let away = negative && !rest.is_zero();
         let quotient = if away { quotient.add(&Nat::one()) } else { quotient };
@@ -202,7 +136,7 @@ impl Rational {
             return Self::reduced_words(rest * sign, ad * bd);
         }
         let (a, b) = (self.into_fraction(), other.into_fraction());
-        if a.num.is_zero() || (a.negative == b.negative && by_bits(&a, &b) == Some(Ordering::Less)) {
+        if a.num.is_zero() || (a.negative == b.negative && compare_magnitudes(&a, &b) == Ordering::Less) {
             // Nothing to take away.
             return if a.lowest {
                 Self::from_parts(a.negative, a.num, a.den)
@@ -210,13 +144,16 @@ impl Rational {
                 Self::Big(Box::new(a))
             };
         }
-        let shared = Shared::new(a.den, b.den);
-        let (dividend, divisor) = (a.num.product(shared.b_rest), b.num.product(shared.a_rest));
+        let (a, b, shared) = with_shared(a, b, |_, b, shared| stays_loose(&b.num, &shared.a_rest));
+        let (dividend, divisor) = (a.num.mul(&shared.b_rest), b.num.mul(&shared.a_rest));
         let mut num = dividend.rem(&divisor);
         if a.negative != b.negative && !num.is_zero() {
             num = divisor.sub(&num);
         }
-        Self::unreduced(b.negative, num, shared.total)
+        // As in a sum, only what the denominators share can divide it, if the multiple of b that was taken away is
+        // in lowest terms too.
+        let lowest = a.lowest && b.lowest && b.den.is_one();
+        shared.finish(b.negative, num, lowest)
     }
 }
 
@@ -225,26 +162,12 @@ fn add_fractions(a: Fraction, b: Fraction) -> Rational {
         let (negative, sum) = signed_sum(a.negative, a.num, b.negative, b.num);
         return Rational::from_parts(negative && !sum.is_zero(), sum, a.den);
     }
-    let lowest = a.lowest && b.lowest;
-    let Shared {
-        mut common,
-        a_rest,
-        b_rest,
-        mut total,
-        greatest,
-    } = Shared::new(a.den, b.den);
-    let (a_num, b_num) = (a.num.product(b_rest), b.num.product(a_rest));
-    let (negative, mut num) = signed_sum(a.negative, a_num, b.negative, b_num);
-    // Only what the denominators share can divide the sum.
-    if lowest && greatest && common.is_one() {
-        return Rational::from_parts(negative, num, total);
-    }
-    if total.bits() > LOOSE_BITS {
-        let before = common.clone();
-        cancel(&mut num, &mut common);
-        total = total.div(&before.div(&common));
-    }
-    Rational::unreduced(negative, num, total)
+    let (a, b, shared) = with_shared(a, b, |a, b, shared| {
+        stays_loose(&a.num, &shared.b_rest) && stays_loose(&b.num, &shared.a_rest)
+    });
+    let (a_num, b_num) = (a.num.mul(&shared.b_rest), b.num.mul(&shared.a_rest));
+    let (negative, num) = signed_sum(a.negative, a_num, b.negative, b_num);
+    shared.finish(negative, num, a.lowest && b.lowest)
 }
 
 fn mul_fractions(mut a: Fraction, mut b: Fraction) -> Rational {
@@ -252,16 +175,26 @@ fn mul_fractions(mut a: Fraction, mut b: Fraction) -> Rational {
         return Rational::integer(0);
     }
     let negative = a.negative != b.negative;
-    let loose = stays_loose(&a.num, &b.num) && stays_loose(&a.den, &b.den);
-    if !loose {
-        cancel(&mut a.num, &mut b.den);
-        cancel(&mut b.num, &mut a.den);
+    let is_loose = |a: &Fraction, b: &Fraction| stays_loose(&a.num, &b.num) && stays_loose(&a.den, &b.den);
+    let a_cancelled = Nat::cancel_known(&mut a.num, &mut b.den);
+    let b_cancelled = Nat::cancel_known(&mut b.num, &mut a.den);
+    let mut cancelled = a_cancelled && b_cancelled;
+    if !is_loose(&a, &b) {
+        if !a_cancelled {
+            Nat::cancel(&mut a.num, &mut b.den);
+        }
+        if !b_cancelled {
+            Nat::cancel(&mut b.num, &mut a.den);
+        }
+        cancelled = true;
+        if !is_loose(&a, &b) {
+            a.settle();
+            b.settle();
+        }
     }
+    let lowest = cancelled && a.lowest && b.lowest;
     let (num, den) = (a.num.product(b.num), a.den.product(b.den));
-    if !loose && a.lowest && b.lowest {
-        return Rational::from_parts(negative, num, den);
-    }
-    Rational::unreduced(negative, num, den)
+    Rational::new(negative, num, den, lowest)
 }
 
 #[cfg(test)]
@@ -320,12 +253,61 @@ mod tests {
             for b in samples().into_iter().filter(|b| !b.is_zero()) {
                 let quotient = a.clone().floor_div(b.clone());
                 let rest = a.clone().modulo(b.clone());
-                assert!(quotient.clone().settled().is_integer());
+                assert!(quotient.clone().whole().is_some());
                 assert!(rest.is_zero() || rest.is_negative() == b.is_negative());
                 assert!(rest.clone().magnitude() < b.clone().magnitude());
                 assert_eq!(b.mul(quotient).add(rest), a);
             }
         }
+    }
+
+    /// A number of which no factors are known.
+    fn unknown(number: &Nat) -> Nat {
+        Nat::from_digits(number.to_digits().into_iter())
+    }
+
+    #[test]
+    fn what_is_called_lowest_terms_and_factors_is_that() {
+        let power = |base: u64, exponent| Nat::from(base).pow(exponent);
+        let mut values = samples();
+        for (num, den) in [
+            (power(15, 20).mul(&power(7, 3)), power(10, 25)),
+            (power(21, 12).add(&Nat::one()), power(15, 14)),
+            (Nat::from(4), power(10, 21)),
+            (power(101, 9), power(10_403, 8)),
+            (power(9797, 7), power(6, 20).add(&Nat::from(1))),
+            (power(14, 30), power(9797, 2).mul(&power(45, 9))),
+            (Nat::factorial(40, 4000).unwrap(), power(33, 15)),
+        ] {
+            values.push(Rational::unreduced(false, num.clone(), den.clone()));
+            values.push(Rational::unreduced(true, num, den).settled());
+        }
+        let mut seen = 0;
+        for a in &values {
+            for b in values.iter().filter(|b| !b.is_zero()) {
+                let (a, b) = (|| a.clone(), || b.clone());
+                for result in [
+                    a().add(b()),
+                    a().sub(b()),
+                    a().mul(b()),
+                    a().div(b()),
+                    a().modulo(b()),
+                    a().floor_div(b()),
+                ] {
+                    if let Rational::Big(fraction) = result {
+                        let Fraction { num, den, lowest, .. } = *fraction;
+                        for part in [&num, &den] {
+                            assert!(part.factors().map_or(true, |factors| factors.value() == *part));
+                        }
+                        if lowest {
+                            assert!(unknown(&num).gcd(&unknown(&den)).is_one());
+                            seen += 1;
+                        }
+                    }
+                }
+            }
+        }
+        assert!(seen > 1000);
     }
 
     #[test]

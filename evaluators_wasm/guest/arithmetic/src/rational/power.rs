@@ -7,16 +7,14 @@ use crate::limits::Limits;
 use crate::nat::Nat;
 
 impl Rational {
-    /// The value to a power; both are in lowest terms. A size over the limit is told from the number of
+    /// The value to a power. A size over the limit is told from the number of
     /// bits before anything is multiplied; what passes has at most twice as many bits as the limit.
     ///
     /// # Errors
     /// `domain` where the exponent is not a whole number, `division_by_zero` where it is negative and the
     /// value 0, `too_large`.
-    pub fn power(self, exponent: &Self, limits: &Limits) -> Result<Self, Code> {
-        if !exponent.is_integer() {
-            return Err(Code::Domain);
-        }
+    pub fn power(self, exponent: Self, limits: &Limits) -> Result<Self, Code> {
+        let exponent = exponent.whole().ok_or(Code::Domain)?;
         let inverse = exponent.is_negative();
         if self.is_zero() && inverse {
             return Err(Code::DivisionByZero);
@@ -24,20 +22,25 @@ impl Rational {
         if exponent.is_zero() {
             return Ok(Self::integer(1));
         }
-        let (odd, times) = match exponent {
+        let (odd, times) = match &exponent {
             Self::Small { num, .. } => (num % 2 != 0, u32::try_from(num.unsigned_abs()).ok()),
             Self::Big(fraction) => (fraction.num.is_odd(), None),
         };
+        let negative = self.is_negative() && odd;
+        if times == Some(1) {
+            return Ok(if inverse { self.inverse() } else { self });
+        }
+        // Lowest terms also tell a large fraction that is 1 or -1.
+        let base = self.settled();
         if let Self::Small {
             num: num @ (-1..=1),
             den: 1,
-        } = self
+        } = base
         {
             return Ok(Self::integer(if odd { num } else { num * num }));
         }
         let times = times.ok_or(Code::TooLarge)?;
-        let negative = self.is_negative() && odd;
-        let Fraction { num, den, .. } = self.into_fraction();
+        let Fraction { num, den, .. } = base.into_fraction();
         // A number of b bits is at least 2^(b - 1).
         let least = |number: &Nat| u64::from(number.bits() - 1) * u64::from(times);
         if least(&num).max(least(&den)) >= u64::from(limits.bits()) {
@@ -59,7 +62,7 @@ mod tests {
     use super::*;
 
     fn power(base: Rational, exponent: Rational) -> Result<Rational, Code> {
-        base.power(&exponent, &Limits::new(1024))
+        base.power(exponent, &Limits::new(1024))
     }
 
     #[test]
@@ -89,6 +92,10 @@ mod tests {
         assert_eq!(power(fraction(1, 2), fraction(i64::MAX, 1)), Err(Code::TooLarge));
         let huge = Rational::from_parts(false, Nat::power_of_ten(30), Nat::one());
         assert_eq!(power(fraction(-1, 1), huge.clone()), Ok(fraction(1, 1)));
-        assert_eq!(power(fraction(2, 1), huge), Err(Code::TooLarge));
+        assert_eq!(power(fraction(2, 1), huge.clone()), Err(Code::TooLarge));
+        let number = Nat::from(3).pow(500).add(&Nat::one());
+        let one = Rational::unreduced(true, number.clone(), number);
+        assert_eq!(power(one.clone(), huge.clone()), Ok(fraction(1, 1)));
+        assert_eq!(power(one, huge.add(fraction(1, 1))), Ok(fraction(-1, 1)));
     }
 }

@@ -7,41 +7,52 @@ use crate::nat::Nat;
 const ROOT_DIGITS: i64 = 34;
 
 impl Rational {
-    /// The square root of a value in lowest terms that is not negative, and whether it is exact. It is
-    /// where the value is the square of a rational; otherwise it is rounded to 34 significant digits.
+    /// The square root of a value that is not negative, and whether it is exact. It is where the value is the
+    /// square of a rational; otherwise it is rounded to 34 significant digits.
     pub fn sqrt(self) -> (Self, bool) {
-        let Fraction { num, den, .. } = self.into_fraction();
-        // In lowest terms, both sides have to be squares.
-        if let Some(root) = num.exact_sqrt() {
-            if let Some(den_root) = den.exact_sqrt() {
-                return (Self::from_parts(false, root, den_root), true);
+        let Fraction {
+            mut num,
+            mut den,
+            mut lowest,
+            ..
+        } = self.into_fraction();
+        if !lowest {
+            lowest = Nat::cancel_known(&mut num, &mut den);
+        }
+        // n/d is a square where n*d is; in lowest terms, where both are.
+        if num.may_make_square(&den) {
+            if lowest {
+                if let (Some(num), Some(den)) = (num.exact_sqrt(), den.exact_sqrt()) {
+                    return (Self::from_parts(false, num, den), true);
+                }
+            } else if let Some(root) = num.mul(&den).exact_sqrt() {
+                return (Self::unreduced(false, root, den), true);
             }
         }
         (rounded_root(&num, &den), false)
     }
 }
 
-/// floor(sqrt(4 * n/d * 100^`places`)): twice the root in units of 10^-`places`.
+/// The root of a value that is no square, rounded to 34 significant digits. It is irrational: there are no ties.
 #[inline(never)]
-fn twice_the_root(num: &Nat, den: &Nat, places: i64) -> Nat {
-    let scale = Nat::power_of_ten(2 * places.unsigned_abs() as u32).shl(2);
-    if places >= 0 {
-        num.mul(&scale).div(den).sqrt()
-    } else {
-        num.shl(4).div(&den.mul(&scale)).sqrt()
-    }
-}
-
-/// The root of a value that is no square, rounded to 34 significant digits. It is irrational: there are no
-/// ties.
 fn rounded_root(num: &Nat, den: &Nat) -> Rational {
-    // n/d lies between 10^magnitude and 10^(magnitude + 2), so the root has 34 or 35 digits in these units.
-    let magnitude = i64::from(num.digit_count()) - i64::from(den.digit_count()) - 1;
-    let mut places = ROOT_DIGITS - 1 - magnitude.div_euclid(2);
-    let mut twice = twice_the_root(num, den, places);
-    while i64::from(twice.shr(1).digit_count()) > ROOT_DIGITS {
+    // The root is above 2^(half - 1), which log10(2), a little more than 1233 / 4096, turns into digits: it has
+    // 34 to 37 in these units.
+    let half = (i64::from(num.bits()) - i64::from(den.bits())).div_euclid(2);
+    let mut places = ROOT_DIGITS - ((half - 1) * 1233).div_euclid(4096);
+    let scale = Nat::power_of_ten(2 * places.unsigned_abs() as u32);
+    // floor(2 * sqrt(x)) is floor(sqrt(floor(4 * x))).
+    let square = if places >= 0 {
+        num.mul(&scale).shl(2).div(den)
+    } else {
+        num.shl(2).div(&den.mul(&scale))
+    };
+    let mut twice = square.sqrt();
+    let limit = Nat::power_of_ten(ROOT_DIGITS as u32).shl(1);
+    while twice >= limit {
+        // The floor of a tenth is the same before and after the root is rounded down.
+        twice.div_small(10);
         places -= 1;
-        twice = twice_the_root(num, den, places);
     }
     let root = twice.add(&Nat::one()).shr(1);
     if places >= 0 {
@@ -84,6 +95,28 @@ mod tests {
             let expected = Rational::decimal(false, root, places);
             assert_eq!(value.sqrt(), (expected, false), "{}", digits);
         }
+    }
+
+    #[test]
+    fn roots_next_to_a_tie_are_told_apart() {
+        // 1 + 5 * 10^-34 lies between two roots of 34 digits.
+        let tie = Rational::decimal(false, Nat::power_of_ten(34).add(&Nat::from(5)), 34);
+        let square = tie.clone().mul(tie);
+        let tiny = Rational::from_parts(false, Nat::one(), Nat::power_of_ten(900));
+        let one = Rational::integer(1);
+        let next = Rational::decimal(false, Nat::power_of_ten(33).add(&Nat::one()), 33);
+        assert_eq!(square.clone().add(tiny.clone()).sqrt(), (next, false));
+        assert_eq!(square.sub(tiny.clone()).sqrt(), (one.clone(), false));
+        assert_eq!(one.clone().add(tiny.clone()).sqrt(), (one.clone(), false));
+        assert_eq!(one.clone().sub(tiny).sqrt(), (one, false));
+    }
+
+    #[test]
+    fn a_common_divisor_hides_no_square() {
+        let (root, factor) = (Nat::from(3).pow(500), Nat::from(7).pow(100));
+        let value = Rational::unreduced(false, root.mul(&root).mul(&factor), factor.mul_small(4));
+        let expected = Rational::from_parts(false, root, Nat::from(2));
+        assert_eq!(value.sqrt(), (expected, true));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Rounding to a multiple of a power of ten.
 
+use alloc::boxed::Box;
 use core::cmp::Ordering;
 
 use super::{Fraction, Rational};
+use crate::limits::Limits;
 use crate::nat::Nat;
 
 /// Where a value goes that lies between two candidates.
@@ -24,6 +26,11 @@ impl Nat {
     /// The quotient, rounded; `negative` is the sign that the magnitudes stand for. The divisor is not 0.
     pub fn div_rounded(&self, divisor: &Self, negative: bool, rounding: Rounding) -> Self {
         let (quotient, rest) = self.div_rem(divisor);
+        quotient.rounded(&rest, divisor, negative, rounding)
+    }
+
+    /// A quotient with the remainder `rest`, rounded.
+    fn rounded(self, rest: &Self, divisor: &Self, negative: bool, rounding: Rounding) -> Self {
         let up = !rest.is_zero()
             && match rounding {
                 Rounding::Floor => negative,
@@ -32,14 +39,14 @@ impl Nat {
                 Rounding::HalfAway => rest.shl(1) >= *divisor,
                 Rounding::HalfEven => match rest.shl(1).cmp(divisor) {
                     Ordering::Less => false,
-                    Ordering::Equal => quotient.is_odd(),
+                    Ordering::Equal => self.is_odd(),
                     Ordering::Greater => true,
                 },
             };
         if up {
-            quotient.add(&Self::one())
+            self.add(&Self::one())
         } else {
-            quotient
+            self
         }
     }
 }
@@ -58,10 +65,8 @@ impl Rational {
     }
 
     /// The multiple of 10^-`places` next to the value, `None` where it is certain to have more than
-    /// `max_digits` digits.
-    ///
-    /// The value is in lowest terms; `places` is any whole number.
-    pub fn round(self, places: &Self, rounding: Rounding, max_digits: u32) -> Option<Self> {
+    /// the limit's digits; `places` is any whole number.
+    pub fn round(self, places: &Self, rounding: Rounding, limits: &Limits) -> Option<Self> {
         let far = match places {
             Self::Small { num, .. } => u32::try_from(num.unsigned_abs()).ok(),
             Self::Big(_) => None,
@@ -69,7 +74,7 @@ impl Rational {
         if places.is_negative() {
             Some(self.round_left(far, rounding))
         } else {
-            self.round_right(far, rounding, max_digits)
+            self.round_right(far, rounding, limits)
         }
     }
 
@@ -89,22 +94,38 @@ impl Rational {
     }
 
     /// Rounds to 10^-`far`; `None` is more than any word.
-    fn round_right(self, far: Option<u32>, rounding: Rounding, max_digits: u32) -> Option<Self> {
-        // A reduced fraction with no more than `places` fractional digits is a multiple already.
-        if let Some(digits) = self.fractional_digits() {
-            if far.map_or(true, |far| digits <= far) {
-                return Some(self);
-            }
-        }
+    fn round_right(self, far: Option<u32>, rounding: Rounding, limits: &Limits) -> Option<Self> {
         // Both the value, n/d, and a multiple m that differs from it have denominators below 10^max_digits,
         // so that they are at least 10^(-2 * max_digits) apart; but the multiple is nearer than 10^-far.
-        let far = far.filter(|far| *far <= 2 * max_digits)?;
-        let Fraction {
-            negative, num, den, ..
-        } = self.into_fraction();
-        let unit = Nat::power_of_ten(far);
-        let multiple = num.mul(&unit).div_rounded(&den, negative, rounding);
-        Some(Self::decimal(negative, multiple, far))
+        let near = match far {
+            Some(far) if far <= 2 * limits.max_digits() => far,
+            _ => {
+                // A reduced fraction with no more fractional digits is a multiple already.
+                let reduced = self.settled();
+                let digits = reduced.fractional_digits()?;
+                return Some(reduced).filter(|_| far.map_or(true, |far| digits <= far));
+            }
+        };
+        let is_multiple = match &self {
+            Self::Small { .. } => self.fractional_digits().map_or(false, |digits| digits <= near),
+            Self::Big(fraction) => fraction.den.is_one(),
+        };
+        if is_multiple {
+            return Some(self);
+        }
+        let fraction = self.into_fraction();
+        let unit = Nat::power_of_ten(near);
+        let (quotient, rest) = fraction.num.mul(&unit).div_rem(&fraction.den);
+        if rest.is_zero() {
+            return Some(Self::Big(Box::new(fraction)));
+        }
+        let negative = fraction.negative;
+        let multiple = quotient.rounded(&rest, &fraction.den, negative, rounding);
+        Some(if near < limits.max_digits() {
+            Self::unreduced(negative, multiple, unit)
+        } else {
+            Self::decimal(negative, multiple, near)
+        })
     }
 
     /// The number of digits after the point of the decimal expansion, `None` where it does not end; the
@@ -127,7 +148,7 @@ impl Rational {
             }
             Self::Big(fraction) => {
                 let twos = fraction.den.trailing_zeros();
-                let (fives, rest) = fraction.den.shr(twos).without_fives(u32::MAX);
+                let (fives, rest) = fraction.den.shr_exact(twos).without_fives(u32::MAX);
                 if rest.is_one() {
                     Some(twos.max(fives))
                 } else {
@@ -145,7 +166,7 @@ mod tests {
 
     fn rounded(num: i64, den: i64, places: i64, rounding: Rounding) -> Rational {
         fraction(num, den)
-            .round(&Rational::integer(places), rounding, 1024)
+            .round(&Rational::integer(places), rounding, &Limits::new(1024))
             .unwrap()
     }
 
@@ -188,7 +209,10 @@ mod tests {
         assert_eq!(rounded(5, 1, -1, Rounding::HalfAway), Rational::integer(10));
         assert_eq!(rounded(-49, 1, -2, Rounding::HalfAway), Rational::integer(0));
         let places = Rational::integer(1_000_000_000);
-        assert_eq!(fraction(1, 3).round(&places, Rounding::HalfAway, 1024), None);
+        assert_eq!(
+            fraction(1, 3).round(&places, Rounding::HalfAway, &Limits::new(1024)),
+            None
+        );
     }
 
     #[test]
