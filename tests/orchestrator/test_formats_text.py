@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import product
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from support import CASE_REGISTRY, SHORT_TAGS, finished, kinds, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
@@ -149,6 +150,7 @@ def test_spans_may_repeat_and_alternate() -> None:
     assert finished(events).text == "- ab\n<c>1+1</c><r>2</r><c>2+2</c><r>4</r>- c\n"
 
 
+@pytest.mark.llguidance("xgrammar has no terminals to import")
 def test_imported_terminals_hold_no_tag() -> None:
     compilation = LarkText("%import common.ESCAPED_STRING\nstart: ESCAPED_STRING").compile(REGISTRY, MARKS)
     assert "U_ESCAPED_STRING: (IMPORTED_ESCAPED_STRING) & ~" in compilation.lark
@@ -186,7 +188,7 @@ def test_what_a_lark_grammar_may_not_hold_is_refused_with_its_line(source: str, 
 
 
 def test_an_undefined_name_is_an_error_of_the_grammar() -> None:
-    with pytest.raises(GrammarError, match="does not compile"):
+    with pytest.raises(GrammarError, match=r"does not compile|cannot follow.*nothing"):
         play(["a"], registry=REGISTRY, grammar=LarkText("start: nothing"))
 
 
@@ -205,7 +207,7 @@ def test_terminals_side_by_side_cannot_spell_a_result_tag(source: str, pieces: l
     try:
         text = finished(play(pieces, registry=REGISTRY, grammar=LarkText(source))).text
     except DecodeError as error:
-        text = error.state
+        text = error.tail.decode()
     assert "<r>" not in text
 
 

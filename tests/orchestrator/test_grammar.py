@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from support import SHORT_TAGS, finished, play
 
 from evalspan.backends.scripted import EOS, ScriptedTokenizer
@@ -203,6 +204,7 @@ def test_a_slash_in_a_pattern_does_not_end_it(content: str) -> None:
     compiled("grammar-eval", FreeText(), registry)
 
 
+@pytest.mark.llguidance("xgrammar takes tokens of any length")
 def test_a_vocabulary_that_the_grammar_engine_cannot_hold_is_an_error() -> None:
     with pytest.raises(GrammarError, match="2000 bytes"):
         Vocabulary(ScriptedTokenizer([b"x" * 2000]))

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from hypothesis import given
 from hypothesis import strategies as st
 from json_support import fields, play_json

@@ -6,6 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_support import bind, fields, play_json

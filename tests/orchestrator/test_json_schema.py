@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from engine_support import each_engine, pytest_generate_tests  # noqa: F401  all runs with each engine
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from json_support import play_json
@@ -62,27 +63,40 @@ def test_an_unknown_keyword_is_refused_and_an_annotation_is_not() -> None:
 @pytest.mark.parametrize(
     ("schema", "good", "bad"),
     [
-        ({"allOf": [{"minimum": 3}, {"maximum": 5}]}, ["3", '"x"'], ["2", "6"]),
-        ({"allOf": [{"type": "string", "maxLength": 3}, {"pattern": "^a"}]}, ['"abc"'], ['"abcd"', '"b"']),
         ({"type": "object", "properties": {"a": {"type": "integer"}}}, ['{"a": 1, "b": [true]}', "{}"], ['{"a": "x"}']),
         # A name has one spelling: with an escape the engine would take it for another name.
         ({"properties": {"a": {"type": "integer"}}}, ['{"b": 1}'], ['{"\\u0061": "x"}', '{"a": 1, "\\u0061": "x"}']),
-        (
-            {"patternProperties": {"^a": {"type": "integer"}}},
-            ['{"a": 1, "b": "x"}'],
-            ['{"ab": "x"}', '{"\\u0061": "x"}'],
-        ),
         ({"type": "array", "prefixItems": [{"const": 1}], "items": False}, ["[1]", "[]"], ["[2]", "[1, 1]"]),
-        ({"oneOf": [{"type": "string"}, {"type": "null"}]}, ['"x"', "null"], ["1"]),
         ({"const": {"a": [1, 2.0]}}, ['{"a": [1, 2]}'], ['{"a": [1, 2.0]}', '{"a":[1, 2]}']),
         ({"const": 482.0}, ["482"], ["482.0", "4.82e2"]),
-        ({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.01}, ["0.01", "2"], ["0", "0.001"]),
         ({"type": "integer", "maximum": 2**53}, [str(2**53)], [str(2**53 + 1)]),
         ({"type": "array", "maxItems": 2.0, "uniqueItems": False}, ["[1, 1]"], ["[1, 1, 1]"]),
         ({"enum": ["a\nb", None]}, ['"a\\nb"', "null"], ['"a"']),
     ],
 )
 def test_what_is_accepted_is_enforced(schema: Any, good: list[str], bad: list[str]) -> None:
+    for text in good:
+        assert accepts(schema, text), text
+    for text in bad:
+        assert not accepts(schema, text), text
+
+
+@pytest.mark.llguidance("xgrammar refuses these keywords")
+@pytest.mark.parametrize(
+    ("schema", "good", "bad"),
+    [
+        ({"allOf": [{"minimum": 3}, {"maximum": 5}]}, ["3", '"x"'], ["2", "6"]),
+        ({"allOf": [{"type": "string", "maxLength": 3}, {"pattern": "^a"}]}, ['"abc"'], ['"abcd"', '"b"']),
+        (
+            {"patternProperties": {"^a": {"type": "integer"}}},
+            ['{"a": 1, "b": "x"}'],
+            ['{"ab": "x"}', '{"\\u0061": "x"}'],
+        ),
+        ({"oneOf": [{"type": "string"}, {"type": "null"}]}, ['"x"', "null"], ["1"]),
+        ({"type": "number", "exclusiveMinimum": 0, "multipleOf": 0.01}, ["0.01", "2"], ["0", "0.001"]),
+    ],
+)
+def test_what_llguidance_alone_enforces(schema: Any, good: list[str], bad: list[str]) -> None:
     for text in good:
         assert accepts(schema, text), text
     for text in bad:
@@ -229,6 +243,7 @@ def test_any_text_is_a_pattern_or_an_error(pattern: str) -> None:
 # --- formats, white space, spans, the end
 
 
+@pytest.mark.llguidance("xgrammar has no formats")
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_format_is_an_assertion_by_default_and_an_annotation_where_asked_for(name: str) -> None:
     assert not accepts({"format": name}, '"!"')

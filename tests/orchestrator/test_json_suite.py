@@ -7,10 +7,13 @@ import tarfile
 from typing import Any
 
 import pytest
+from engine_support import installed
 
+from evalspan.backends.scripted import EOS, ScriptedTokenizer
 from evalspan.orchestrator import GrammarError, JsonSchema
 from evalspan.orchestrator.json.engine import matches
 from evalspan.orchestrator.json.keywords import Formats, read_schema
+from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
 from evalspan.policies import Registry
 
 pytestmark = pytest.mark.long
@@ -19,6 +22,8 @@ VERSION = "4.26.0"
 SCHEMAS = 368
 COMPILED = {"annotation": 179, "assertion": 170}
 """How many compile; a change may only add some. 164 is what the grammar engine takes by itself."""
+XGRAMMAR = 120
+"""How many of the first kind compile for xgrammar, likewise."""
 
 Group = dict[str, Any]
 
@@ -99,3 +104,26 @@ def test_no_invalid_instance_is_accepted_where_formats_are_assertions(groups: li
             for case in group["tests"]:
                 if not case["valid"]:
                     assert not matches(schema, json.dumps(case["data"], ensure_ascii=False)), case["description"]
+
+
+@pytest.mark.skipif(not installed("xgrammar"), reason="xgrammar is not installed")
+def test_xgrammar_accepts_what_is_valid_and_nothing_else(groups: list[Group]) -> None:
+    vocabulary = Vocabulary(ScriptedTokenizer([]), "xgrammar")
+    wrong, count = [], 0
+    for group in groups:
+        if not compiled(group, "annotation"):
+            continue
+        compilation = JsonSchema(group["schema"], formats="annotation").compile(Registry.load(), None)
+        try:
+            grammar = CompiledGrammar(compilation, vocabulary)
+        except GrammarError:
+            continue
+        count += 1
+        order = names(group["schema"])
+        for case in group["tests"]:
+            text = json.dumps(canonical(case["data"], order), ensure_ascii=False).encode()
+            accepted = grammar.matcher()._engine.take([*text, EOS])
+            if accepted != case["valid"]:
+                wrong.append((group["description"], case["description"], text))
+    assert wrong == []
+    assert count >= XGRAMMAR

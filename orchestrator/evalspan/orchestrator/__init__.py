@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from evalspan.orchestrator.asynchronous import AsyncDriver
     from evalspan.orchestrator.backend import Backend, BackendOptions, Message
+    from evalspan.orchestrator.beam import Hypothesis
     from evalspan.orchestrator.counters import Counters
-    from evalspan.orchestrator.driver import Driver, Generation, Prompt, Request
+    from evalspan.orchestrator.driver import Driver
     from evalspan.orchestrator.errors import (
         BackendError,
         DecodeError,
+        EmptyMask,
         GrammarError,
+        LogitsError,
         ModelError,
         PluginError,
         PromptError,
@@ -23,12 +26,16 @@ if TYPE_CHECKING:
     )
     from evalspan.orchestrator.events import (
         AssertionFailed,
+        DecodeFailed,
         Evaluated,
         Event,
         Failed,
         Finished,
         FinishReason,
         Injected,
+        Recorded,
+        Refused,
+        RequestFailed,
         SpanOpened,
         Step,
         Text,
@@ -41,8 +48,13 @@ if TYPE_CHECKING:
     from evalspan.orchestrator.formats.structural_tag import StructuralTag
     from evalspan.orchestrator.grammar import Grammar, Mode
     from evalspan.orchestrator.json.schema import JsonSchema
+    from evalspan.orchestrator.receipts.canonical import ReceiptError
+    from evalspan.orchestrator.receipts.model import Receipt
+    from evalspan.orchestrator.receipts.record import receipt_of
+    from evalspan.orchestrator.requests import Cancellation, Generation, Options, Prompt, Request
     from evalspan.orchestrator.sampling import SamplingParams
     from evalspan.orchestrator.sentences import FreeText, Pattern, Restate, Sentence, SpanPart
+    from evalspan.orchestrator.windows import Window, Windows
 
 __all__ = [
     "AssertionFailed",
@@ -50,9 +62,12 @@ __all__ = [
     "Backend",
     "BackendError",
     "BackendOptions",
+    "Cancellation",
     "Counters",
     "DecodeError",
+    "DecodeFailed",
     "Driver",
+    "EmptyMask",
     "Evaluated",
     "Event",
     "Failed",
@@ -63,19 +78,27 @@ __all__ = [
     "Generation",
     "Grammar",
     "GrammarError",
+    "Hypothesis",
     "Injected",
     "JsonSchema",
     "LarkText",
+    "LogitsError",
     "Message",
     "Mode",
     "ModelError",
+    "Options",
     "Pattern",
     "PluginError",
     "Prompt",
     "PromptError",
+    "Receipt",
+    "ReceiptError",
+    "Recorded",
+    "Refused",
     "Regex",
     "Request",
     "RequestError",
+    "RequestFailed",
     "Restate",
     "SamplingParams",
     "Sentence",
@@ -87,24 +110,34 @@ __all__ = [
     "TokenizerError",
     "UnclosedSpan",
     "Unverified",
+    "Window",
+    "Windows",
+    "receipt_of",
 ]
 
 _MODULES = {
     "asynchronous": "AsyncDriver",
     "backend": "Backend BackendOptions Message",
+    "beam": "Hypothesis",
     "counters": "Counters",
-    "driver": "Driver Generation Prompt Request",
-    "errors": "BackendError DecodeError GrammarError ModelError PluginError PromptError RequestError TokenizerError",
-    "events": "AssertionFailed Evaluated Event Failed Finished FinishReason Injected SpanOpened Step Text UnclosedSpan "
-    "Unverified",
+    "driver": "Driver",
+    "errors": "BackendError DecodeError EmptyMask GrammarError LogitsError ModelError PluginError PromptError "
+    "RequestError TokenizerError",
+    "events": "AssertionFailed DecodeFailed Evaluated Event Failed Finished FinishReason Injected Recorded Refused "
+    "RequestFailed SpanOpened Step Text UnclosedSpan Unverified",
     "formats.gbnf": "Gbnf",
     "formats.lark_text": "LarkText",
     "formats.regex": "Regex",
     "formats.structural_tag": "StructuralTag",
     "grammar": "Grammar Mode",
     "json.schema": "JsonSchema",
+    "receipts.canonical": "ReceiptError",
+    "receipts.model": "Receipt",
+    "receipts.record": "receipt_of",
+    "requests": "Cancellation Generation Options Prompt Request",
     "sampling": "SamplingParams",
     "sentences": "FreeText Pattern Restate Sentence SpanPart",
+    "windows": "Window Windows",
 }
 """The names of each module; a test compares them with the imports above."""
 

@@ -6,14 +6,18 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
+from copy import deepcopy
 from typing import Self, TypeVar
 
-from evalspan.orchestrator.driver import Driver, Generation, Request, gathered
+from evalspan.orchestrator.counters import Counters
+from evalspan.orchestrator.driver import Driver
 from evalspan.orchestrator.events import Event
+from evalspan.orchestrator.requests import Generation, Request, gathered
 
 __all__ = ["AsyncDriver"]
 
 _T = TypeVar("_T")
+_NOT_OPEN = "an AsyncDriver is used as an async context manager"
 
 
 class AsyncDriver:
@@ -46,7 +50,7 @@ class AsyncDriver:
         """
         driver = self._driver
         if driver is None:
-            raise RuntimeError("an AsyncDriver is used as an async context manager")
+            raise RuntimeError(_NOT_OPEN)
         async with self._turn:
             events = await self._run(lambda: driver.begin(request))
             try:
@@ -59,7 +63,18 @@ class AsyncDriver:
     async def generate(self, request: Request) -> Generation:
         """Run a generation to its end."""
         async with aclosing(self.stream(request)) as events:
-            return gathered([event async for event in events])
+            generation = gathered([event async for event in events])
+        driver = self._driver
+        if not request.receipt or driver is None:
+            return generation
+        return await self._run(lambda: driver.with_receipt(request, generation))
+
+    async def counters(self) -> Counters:
+        """What the driver has done so far; a copy that does not change."""
+        driver = self._driver
+        if driver is None:
+            raise RuntimeError(_NOT_OPEN)
+        return await self._run(lambda: deepcopy(driver.counters))
 
     async def _run(self, function: Callable[[], _T]) -> _T:
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)

@@ -1,64 +1,59 @@
 """The decode driver: prompts in, events out, on any backend.
 
 On a step engine generations run in a batch (`batch.py`): sample a token, let the span machine say what it means, feed
-the engine. A request engine is driven one level up (`resume.py`).
+the engine. A request engine is driven one level up (`resume.py`), and one that runs the span machine itself is read
+along with (`reading.py`).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
-from typing import Self
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import replace
+from typing import Literal, Self, TypeVar, Unpack
 
-from evalspan.evaluators import Evaluators, Failure, Outcome, RuntimeName
-from evalspan.orchestrator.backend import Backend, BackendOptions, Message, RequestEngine, StepEngine
-from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Generating
+from evalspan.evaluators import Evaluators, RuntimeName
+from evalspan.orchestrator.backend import (
+    Backend,
+    BackendOptions,
+    ConcurrentEngine,
+    ForkingEngine,
+    PromptText,
+    RequestEngine,
+    SpanEngine,
+    SpanRequest,
+    StepEngine,
+    TextEngine,
+    check_engine_options,
+)
+from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Refusal
+from evalspan.orchestrator.beam import BeamParams, BeamSearch, Hypothesis
+from evalspan.orchestrator.checking import checked
+from evalspan.orchestrator.clock import EvaluationClock
 from evalspan.orchestrator.counters import Counters
 from evalspan.orchestrator.encoding import spell
-from evalspan.orchestrator.errors import DecodeError, PromptError, RequestError
-from evalspan.orchestrator.events import Event, Finished, FinishReason, Injected
-from evalspan.orchestrator.grammar import MODES, Compilation, ExtendsRegistry, Grammar, Mode
-from evalspan.orchestrator.guard import TagGuard
-from evalspan.orchestrator.machine import Evaluate, SpanMachine, SpanPlan
-from evalspan.orchestrator.matcher import CompiledGrammar, Vocabulary
+from evalspan.orchestrator.engines import EngineName, engine_identity
+from evalspan.orchestrator.errors import DecodeError, GrammarError, PromptError, RequestError
+from evalspan.orchestrator.events import Event, Finished, Recorded, RequestFailed
+from evalspan.orchestrator.generating import Deadline, Generating
+from evalspan.orchestrator.grammar import Grammar, Mode
+from evalspan.orchestrator.machine import SpanMachine
 from evalspan.orchestrator.plugins import backend_class
-from evalspan.orchestrator.resume import resumed
+from evalspan.orchestrator.preparation import Preparation
+from evalspan.orchestrator.reading import Reading
+from evalspan.orchestrator.replay import Replayer
+from evalspan.orchestrator.requests import Generation, Options, Prompt, Request, gathered
+from evalspan.orchestrator.resume import Resuming, resumed
+from evalspan.orchestrator.samples import SharedPrompt, sampled
 from evalspan.orchestrator.sampling import Sampler, SamplingParams
-from evalspan.orchestrator.sentences import FreeText
-from evalspan.policies import ErrorCode, Registry, SpanRule
+from evalspan.orchestrator.stopping import StopStrings
+from evalspan.orchestrator.together import Told, together
+from evalspan.orchestrator.token_log import TokenLog
+from evalspan.policies import Registry
 
 __all__ = ["Driver", "Generation", "Prompt", "Request", "gathered"]
 
-Prompt = str | Sequence[Message]
-"""Raw text to continue, or a conversation to answer. The prompt is inert: no span in it is evaluated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """A generation to run beside others; the fields are the parameters of `Driver.stream`."""
-
-    prompt: Prompt
-    mode: Mode | None = None
-    grammar: Grammar | None = None
-    max_tokens: int = 256
-    sampling: SamplingParams | None = None
-    ledger: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Generation:
-    """A finished generation: its text, why it ended, and every event in order."""
-
-    text: str
-    reason: FinishReason
-    events: tuple[Event, ...] = field(repr=False)
-
-    @property
-    def injections(self) -> tuple[Injected, ...]:
-        """The blocks that were injected."""
-        return tuple(event for event in self.events if isinstance(event, Injected))
+_Made = TypeVar("_Made", Resuming, Reading)
 
 
 class Driver:
@@ -73,10 +68,19 @@ class Driver:
         registry: Registry | None = None,
         *,
         runtime: RuntimeName = "wasm",
+        grammar_engine: EngineName = "llguidance",
         step_tokens: int = STEP_TOKENS,
     ) -> None:
+        """`grammar_engine` keeps masked outputs in their grammars.
+
+        Raises:
+            GrammarError: the grammar engine is not installed, or the backend masks by itself with another.
+            BackendError: the engine runs the span machine itself, and cannot be started with this registry.
+        """
         if step_tokens < 1:
             raise RequestError(f"step_tokens must be 1 or more, got {step_tokens}")
+        self.grammar_engine = engine_identity(grammar_engine)
+        """The grammar engine's name and version."""
         self.step_tokens = step_tokens
         """Tokens of one prompt or forced block that a step takes while other generations wait."""
         self.counters = Counters()
@@ -84,10 +88,22 @@ class Driver:
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
         self.evaluators.open()
-        self._plans: dict[tuple[str, bool, bool], SpanPlan] = {}
-        self._guards: dict[tuple[tuple[bytes, ...], ...], TagGuard] = {}
-        self._vocabulary: Vocabulary | None = None
-        self._grammars: dict[Compilation, CompiledGrammar] = {}
+        self._engine_name: EngineName = grammar_engine
+        self._preparation: Preparation | None = None
+        self._replayer: Replayer | None = None
+        if isinstance(backend.engine, SpanEngine):
+            self._serve(backend.engine)
+
+    def _serve(self, engine: SpanEngine) -> None:
+        """Let an engine that runs the span machine itself know the registry."""
+        try:
+            if self._engine_name != "llguidance":
+                raise GrammarError(f"backend {self.backend.name!r} masks by itself, with llguidance")
+            engine.serve(self.registry)
+            self._replayer = Replayer(self.registry, self.backend.tokenizer, timed=True)
+        except BaseException:
+            self.evaluators.close()
+            raise
 
     @classmethod
     def open(
@@ -99,15 +115,23 @@ class Driver:
         context_tokens: int | None = None,
         slots: int | None = None,
         runtime: RuntimeName = "wasm",
+        grammar_engine: EngineName = "llguidance",
+        engine: Mapping[str, str] | None = None,
     ) -> Self:
-        """A driver on a backend that it loads by name, with room for `slots` generations at once.
+        """A driver on a backend that it loads by name, with room for `slots` generations at once. `engine` are options
+        of that backend alone.
 
         Raises:
             PluginError: no such backend.
+            BackendError: it has no such option.
             ModelError: the model is missing or cannot be read.
+            GrammarError: the grammar engine is not installed.
         """
-        options = BackendOptions(model=model, context_tokens=context_tokens, slots=slots)
-        return cls(backend_class(backend)(options), registry, runtime=runtime)
+        engine_identity(grammar_engine)  # before the model, which takes longer
+        options = BackendOptions(model=model, context_tokens=context_tokens, slots=slots, engine=engine or {})
+        chosen = backend_class(backend)
+        check_engine_options(chosen, options.engine)
+        return cls(chosen(options), registry, runtime=runtime, grammar_engine=grammar_engine)
 
     def __enter__(self) -> Self:
         return self
@@ -118,54 +142,43 @@ class Driver:
     def close(self) -> None:
         """Close the evaluators and the backend."""
         self.evaluators.close()
+        if self._replayer is not None:
+            self._replayer.close()
         self.backend.shutdown()
 
-    def generate(
-        self,
-        prompt: Prompt,
-        *,
-        mode: Mode | None = None,
-        grammar: Grammar | None = None,
-        max_tokens: int = 256,
-        sampling: SamplingParams | None = None,
-        ledger: bool = False,
-    ) -> Generation:
-        """Run a generation to its end. Parameters and errors as `stream`."""
-        return gathered(
-            self.stream(prompt, mode=mode, grammar=grammar, max_tokens=max_tokens, sampling=sampling, ledger=ledger)
-        )
+    @property
+    def vocabulary_digest(self) -> str:
+        """The identity of the model's vocabulary, or of what is known of it."""
+        engine = self.backend.engine
+        return engine.digest if isinstance(engine, TextEngine) else self.backend.tokenizer.digest
 
-    def stream(
-        self,
-        prompt: Prompt,
-        *,
-        mode: Mode | None = None,
-        grammar: Grammar | None = None,
-        max_tokens: int = 256,
-        sampling: SamplingParams | None = None,
-        ledger: bool = False,
-    ) -> Generator[Event, None, None]:
+    def generate(self, prompt: Prompt, **options: Unpack[Options]) -> Generation:
+        """Run a generation to its end. Parameters and errors as `stream`."""
+        request = Request(prompt, **options)
+        return self.with_receipt(request, gathered(self.begin(request)))
+
+    def stream(self, prompt: Prompt, **options: Unpack[Options]) -> Generator[Event, None, None]:
         """Yield the events of a generation as they happen; the last one is `Finished`.
 
-        Closing the iterator cancels the generation and frees its place in the engine. `max_tokens` counts sampled
-        and forced tokens; `grammar` is free text with spans by default; `mode` is `grammar-eval` where the engine can
-        be masked, else `no-grammar`; `ledger` adds a `Step` event to each sampled token. Errors in the request are
-        raised at once, not at the first event.
+        Closing the iterator cancels the generation and frees its place in the engine. The parameters are the fields
+        of `Request`. Errors in the request are raised at once, not at the first event.
 
         Raises:
             RequestError: a parameter cannot be honoured on this backend.
             PromptError: the prompt is empty, or leaves no room in the context.
             GrammarError: the grammar does not compile.
-            DecodeError: from the iterator, where decoding cannot go on.
+            DecodeError: from the iterator, after a `DecodeFailed` event, where decoding cannot go on.
         """
-        return self.begin(Request(prompt, mode, grammar, max_tokens, sampling, ledger))
+        return self.begin(Request(prompt, **options))
 
     def begin(self, request: Request) -> Generator[Event, None, None]:
         """As `stream`, of a request."""
         engine = self.backend.engine
         if isinstance(engine, StepEngine):
             return self._alone(engine, self._generating(0, request))
-        return self._resumed(engine, request)
+        if isinstance(engine, SpanEngine):
+            return self._counted(self._read_alone(engine, self._reading(0, request)))
+        return self._counted(self._resumed(engine, self._resuming(0, request)))
 
     def generate_many(self, requests: Iterable[Request]) -> list[Generation]:
         """Run many generations, as many at once as the engine has slots; the answers are in the order of the requests.
@@ -174,39 +187,148 @@ class Driver:
         `stream_many`.
         """
         events: dict[int, list[Event]] = {}
-        for index, event in self.stream_many(requests):
-            events.setdefault(index, []).append(event)
-        return [gathered(events[index]) for index in sorted(events)]
+        asked: list[Request] = []
 
-    def stream_many(self, requests: Iterable[Request]) -> Generator[tuple[int, Event], None, None]:
+        def remembered() -> Iterator[Request]:
+            for request in requests:
+                asked.append(request)
+                yield request
+
+        for index, event in self.stream_many(remembered()):
+            events.setdefault(index, []).append(event)
+        return [self.with_receipt(asked[index], gathered(events[index])) for index in sorted(events)]
+
+    def stream_many(
+        self, requests: Iterable[Request], *, refused: Literal["raise", "report"] = "raise"
+    ) -> Generator[tuple[int, Event], None, None]:
         """Yield `(index of the request, event)` of many generations as things happen.
 
-        Requests are taken as slots become free, so the iterable may be long. Closing the iterator cancels all.
+        Requests are taken as slots become free, so the iterable may be long. Closing the iterator cancels all. A
+        generation that cannot go on tells so with a `DecodeFailed` event and the reason `decode_error`. With
+        `refused="report"` a request that cannot be honoured is a `RequestFailed` event, and its reason is `refused`.
 
         Raises:
-            RequestError, PromptError, GrammarError: from the iterator, where a request cannot be honoured; those
-                that run are cancelled.
+            RequestError, PromptError, GrammarError: from the iterator, where a request cannot be honoured and that is
+                not reported; those that run are cancelled.
         """
+        with closing(self._many(requests, report=refused == "report")) as events:
+            for index, event in events:
+                self.counters.observe(event)
+                yield index, event
+
+    def _many(self, requests: Iterable[Request], *, report: bool) -> Generator[tuple[int, Event], None, None]:
         engine = self.backend.engine
         if isinstance(engine, StepEngine):
-            waiting = (self._generating(index, request) for index, request in enumerate(requests))
-            with closing(Batch(engine, waiting, step_tokens=self.step_tokens).run()) as events:
-                for generating, event in events:
-                    self.counters.observe(event)
-                    yield generating.index, event
+            waiting = (self._waiting(index, request, report=report) for index, request in enumerate(requests))
+            yield from Batch(engine, waiting, step_tokens=self.step_tokens).run()
             return
-        for index, request in enumerate(requests):
-            with closing(self._resumed(engine, request)) as alone:
-                for event in alone:
-                    yield index, event
+        if isinstance(engine, SpanEngine):
+            read = (
+                self._wanted(index, request, self._reading, report=report) for index, request in enumerate(requests)
+            )
+            yield from together(engine, read)
+            return
+        wanted = (self._wanted(i, request, self._resuming, report=report) for i, request in enumerate(requests))
+        if isinstance(engine, ConcurrentEngine):
+            yield from together(engine, wanted)
+            return
+        for resuming in wanted:
+            if not isinstance(resuming, Resuming):
+                yield from resuming
+                continue
+            with suppress(DecodeError), closing(resumed(engine, resuming)) as alone:  # it has told so
+                yield from ((resuming.index, event) for event in alone)
+
+    def samples(self, request: Request, n: int) -> list[Generation]:
+        """`n` samples of one request, in order; each has its `seed`, the request's plus its number. Else as
+        `stream_samples`."""
+        events: list[list[Event]] = [[] for _ in range(n)]
+        for index, event in self.stream_samples(request, n):
+            events[index].append(event)
+        seed = (request.sampling or SamplingParams()).seed
+        gathering = zip(sampled(request, n), events, strict=True)
+        return [self.with_receipt(one, gathered(seen, seed + i)) for i, (one, seen) in enumerate(gathering)]
+
+    def stream_samples(self, request: Request, n: int) -> Generator[tuple[int, Event], None, None]:
+        """Yield `(number of the sample, event)` of `n` samples of one request as things happen.
+
+        Where the engine can copy a sequence and has two slots or more, the prompt is decoded once. Errors in the
+        request are raised at once.
+
+        Raises:
+            RequestError: the samples would be the same, at temperature 0; and as `stream`.
+        """
+        requests = sampled(request, n)
+        engine = self.backend.engine
+        if not isinstance(engine, ForkingEngine) or engine.slots < 2 or n < 2:
+            self.check(request)
+            return self.stream_many(requests)
+        prompt = self._prompt_tokens(request.prompt)
+        batch = SharedPrompt(engine, [self._generating(i, each) for i, each in enumerate(requests)], prompt)
+        return self._numbered(batch)
+
+    def _numbered(self, batch: Batch) -> Generator[tuple[int, Event], None, None]:
+        with closing(batch.run()) as events:
+            for index, event in events:
+                self.counters.observe(event)
+                yield index, event
+
+    def beam(
+        self,
+        request: Request,
+        *,
+        width: int = 4,
+        length_penalty: float = 1.0,
+        forced_in_length: bool = False,
+        patient: bool = False,
+    ) -> list[Hypothesis]:
+        """The best outputs by beam search, at most `width`: see `BeamParams`, and `Hypothesis`.
+
+        Nothing is drawn: of the sampling only penalty and bias are used. All beams share one budget of evaluation time.
+        The driver's counters have it as one generation, that of the best output, and the spans of all beams.
+
+        Raises:
+            RequestError: the engine cannot copy sequences or has fewer slots than beams; and as `stream`.
+            DecodeError: no beam could go on, and none had come to an end.
+        """
+        params = BeamParams(width, length_penalty, forced_in_length, patient)
+        sampling = request.sampling or SamplingParams()
+        engine = self.backend.engine
+        if not isinstance(engine, ForkingEngine):
+            raise RequestError(f"backend {self.backend.name!r} cannot copy sequences, which a beam search needs")
+        if engine.slots < width:
+            raise RequestError(f"{width} beams need as many slots, and there are {engine.slots} (--slots)")
+        if not sampling.greedy:
+            raise RequestError("a beam search draws nothing: leave temperature, top_k, top_p and min_p as they are")
+        if request.ledger or request.receipt:
+            raise RequestError(f"a beam search has no {'ledger' if request.ledger else 'receipt'}")
+        prompt = self._prompt_tokens(request.prompt)
+        machine = self._machine(request, len(prompt))
+        deadline = Deadline(request.time_limit, request.cancellation)
+        found = BeamSearch(engine, params, prompt, deadline, self.counters.observe).run(machine, Sampler(sampling))
+        self.counters.observe(found[0].generation.events[-1])
+        return found
 
     def check(self, request: Request) -> None:
-        """Whether a request can be honoured; nothing is decoded.
+        """Whether a request can be honoured; nothing is decoded. What depends on the prompt is looked at last.
 
         Raises:
             RequestError, PromptError, GrammarError: as `stream`.
         """
-        self._machine(request, len(self._prompt_tokens(request.prompt)))
+        if isinstance(self.backend.engine, SpanEngine):
+            self._reading(0, request)
+            return
+        self._machine(request, 0)
+        self._prompt(request.prompt)
+
+    def machine(self, request: Request) -> SpanMachine:
+        """The span machine that a generation of this request would run, at the start of its output: for tests of
+        masks, which lead it along tokens of their own. The prompt counts as one token.
+
+        Raises:
+            RequestError, GrammarError: as `stream`.
+        """
+        return self._machine(request, 1)
 
     def _alone(self, engine: StepEngine, generating: Generating) -> Generator[Event, None, None]:
         """One generation as a batch of its own; where a batch goes on without it, this raises."""
@@ -217,125 +339,148 @@ class Driver:
                     raise generating.error
                 yield event
 
+    def _waiting(self, index: int, request: Request, *, report: bool) -> Generating | Refusal:
+        try:
+            return self._generating(index, request)
+        except (RequestError, PromptError, GrammarError) as error:
+            if not report:
+                raise
+            return Refusal(index, _reported(error))
+
     def _generating(self, index: int, request: Request) -> Generating:
         prompt = self._prompt_tokens(request.prompt)
         sampler = Sampler(request.sampling or SamplingParams())
-        machine = self._machine(request, len(prompt))
-        return Generating(index, prompt, machine, sampler, ledger=request.ledger)
+        machine = self._logged(self._machine(request, len(prompt)), request, prompt)
+        return Generating(index, prompt, machine, sampler, request)
 
-    def _resumed(self, engine: RequestEngine, request: Request) -> Generator[Event, None, None]:
+    def _resumed(self, engine: RequestEngine, resuming: Resuming) -> Generator[Event, None, None]:
+        """One generation; where others go on without it, this raises."""
+        if not isinstance(engine, ConcurrentEngine):
+            yield from resumed(engine, resuming)
+            return
+        with closing(together(engine, iter([resuming]))) as events:  # deadlines hold while nothing comes
+            yield from (event for _, event in events)
+        if resuming.error is not None:
+            raise resuming.error
+
+    def _wanted(
+        self, index: int, request: Request, make: Callable[[int, Request], _Made], *, report: bool
+    ) -> _Made | list[Told]:
+        try:
+            return make(index, request)
+        except (RequestError, PromptError, GrammarError) as error:
+            if not report:
+                raise
+            return [(index, _reported(error)), (index, Finished("refused", "", 0, 0, 0))]
+
+    def _resuming(self, index: int, request: Request) -> Resuming:
+        prompt = self._prompt(request.prompt)
+        machine = self._logged(self._machine(request, prompt.count), request, prompt.tokens or ())
+        tags = sorted({rule.close for rule in self.registry.spans})
+        deadline = Deadline(request.time_limit, request.cancellation)
+        return Resuming(index, machine, prompt, request.sampling or SamplingParams(), tags, deadline)
+
+    def _read_alone(self, engine: SpanEngine, reading: Reading) -> Generator[Event, None, None]:
+        """One generation; where others go on without it, this raises."""
+        with closing(together(engine, iter([reading]))) as events:
+            yield from (event for _, event in events)
+        if reading.error is not None:
+            raise reading.error
+
+    def _reading(self, index: int, request: Request) -> Reading:
+        engine, replayer = self.backend.engine, self._replayer
+        if not isinstance(engine, SpanEngine) or replayer is None:
+            raise TypeError("the engine does not run the span machine itself")
         prompt = self._prompt_tokens(request.prompt)
-        machine = self._machine(request, len(prompt))
-        text = spell(self.backend.tokenizer, prompt)
-        stops = sorted({rule.close for rule in self.registry.spans})
-        return self._counted(resumed(engine, machine, prompt, text, request.sampling or SamplingParams(), stops))
+        mode, grammar = self._checked(request)
+        sampling = request.sampling or SamplingParams()
+        most = min(request.max_tokens, engine.context_tokens - len(prompt))
+        reader = replayer.reader(mode=mode, grammar=grammar, max_tokens=most, stops=_stops(request))
+        self._logged(reader.machine, request, prompt)
+        asked = SpanRequest(tuple(prompt), most, sampling, mode, grammar)
+        return Reading(index, reader, asked, Deadline(request.time_limit, request.cancellation))
 
     def _counted(self, events: Generator[Event, None, None]) -> Generator[Event, None, None]:
         with closing(events):
             for event in events:
                 self.counters.observe(event)
-                yield event
+                if not (isinstance(event, Finished) and event.reason == "decode_error"):
+                    yield event  # in its place the error is raised
+
+    def _checked(self, request: Request) -> tuple[Mode, Grammar]:
+        if request.receipt and isinstance(self.backend.engine, TextEngine):
+            raise RequestError(f"backend {self.backend.name!r} shows text alone: there is no receipt without token ids")
+        if request.receipt and self.evaluators.runtime != "wasm":
+            raise RequestError("a receipt is of evaluations in the sandbox: use the runtime 'wasm'")
+        return checked(request, self.backend.engine, self.backend.name)
+
+    def with_receipt(self, request: Request, generation: Generation) -> Generation:
+        """A generation of this driver's with its receipt, where the request asked for one and it came to an end."""
+        recorded = any(isinstance(event, Recorded) for event in generation.events)
+        if not recorded or generation.reason == "decode_error":
+            return generation
+        from evalspan.orchestrator.receipts import receipt_of  # of many modules, that few generations need
+
+        return replace(generation, receipt=receipt_of(self, request, generation.events))
+
+    def _logged(self, machine: SpanMachine, request: Request, prompt: Sequence[int]) -> SpanMachine:
+        if request.receipt:
+            machine.log = TokenLog(prompt)
+        return machine
 
     def _machine(self, request: Request, prompt_tokens: int) -> SpanMachine:
         """The span machine of a request, which is checked here."""
-        default: Mode = "grammar-eval" if isinstance(self.backend.engine, StepEngine) else "no-grammar"
-        mode, grammar = request.mode or default, request.grammar or FreeText()
-        if mode not in MODES:
-            raise RequestError(f"mode must be one of {', '.join(MODES)}, got {mode!r}")
-        if request.max_tokens < 1:
-            raise RequestError(f"max_tokens must be 1 or more, got {request.max_tokens}")
-        masked = mode != "no-grammar"
-        if masked and not isinstance(self.backend.engine, StepEngine):
-            raise RequestError(
-                f"backend {self.backend.name!r} samples by itself and cannot be masked: use mode 'no-grammar'"
-            )
-        if request.ledger and not isinstance(self.backend.engine, StepEngine):
-            raise RequestError(f"backend {self.backend.name!r} samples by itself and has no ledger")
-        if not masked and grammar != FreeText():
-            raise RequestError("mode 'no-grammar' takes no grammar and requires no span")
-        registry = grammar.registry_for(self.registry) if isinstance(grammar, ExtendsRegistry) else self.registry
-        compiled = self._compiled(grammar, registry, mode) if masked else None
-        inert = compiled is not None and compiled.inert
-        plan = self._plan(registry, evaluate_spans=mode != "grammar-no-eval", inert=inert)
-        observation = compiled.observation if compiled else None
-        return SpanMachine(
-            plan,
-            self._clocked(),
-            max_tokens=min(request.max_tokens, self.backend.engine.context_tokens - prompt_tokens),
-            tokenizer=self.backend.tokenizer,
-            matcher=compiled.matcher() if compiled else None,
-            guard=self._guard(plan, compiled) if compiled and mode == "grammar-eval" else None,
-            required=grammar.required if isinstance(grammar, FreeText) else (),
-            observer=observation.start() if observation else None,
+        mode, grammar = self._checked(request)
+        engine = self.backend.engine
+        if self._preparation is None:
+            if isinstance(engine, TextEngine):
+                self._preparation = Preparation(self.registry, None, spell=engine.spell)
+            else:
+                self._preparation = Preparation(self.registry, self.backend.tokenizer, engine=self._engine_name)
+        return self._preparation.machine(
+            EvaluationClock(self.evaluators).evaluate,
+            mode=mode,
+            grammar=grammar,
+            max_tokens=min(request.max_tokens, engine.context_tokens - prompt_tokens),
+            stops=_stops(request),
         )
 
-    def _plan(self, registry: Registry, *, evaluate_spans: bool, inert: bool) -> SpanPlan:
-        # This driver's own registry needs no digest, which costs as much as the registry is long.
-        key = ("" if registry is self.registry else registry.digest, evaluate_spans, inert)
-        if key not in self._plans:
-            self._plans[key] = SpanPlan(registry, evaluate_spans=evaluate_spans, inert=inert)
-        return self._plans[key]
-
-    def _guard(self, plan: SpanPlan, compiled: CompiledGrammar) -> TagGuard | None:
-        if compiled.free_text:
-            return None  # exact by itself, and its masks are kept
-        tags = plan.unwritable(compiled.spans)
-        key = (plan.automaton.tags, tags)
-        if key not in self._guards:
-            self._guards[key] = TagGuard(plan.automaton, tags, self.backend.tokenizer.pieces)
-        return self._guards[key]
-
     def _prompt_tokens(self, prompt: Prompt) -> list[int]:
-        context = self.backend.engine.context_tokens
-        empty = not prompt if isinstance(prompt, str) else not any(message.content for message in prompt)
-        if empty:
-            raise PromptError("the prompt is empty: there is nothing to continue")
+        _check_prompt(prompt)
         tokens = self.backend.tokenizer.encode_prompt(prompt)
-        if len(tokens) >= context:
-            raise PromptError(
-                f"the prompt has {len(tokens)} tokens and the context holds {context}: shorten it, or open the "
-                "model with a larger context (--context)"
-            )
+        self._check_room(len(tokens))
         return tokens
 
-    def _compiled(self, grammar: Grammar, registry: Registry, mode: Mode) -> CompiledGrammar:
-        """The grammar for this backend's vocabulary, compiled once: what a registry gives is all in its text."""
-        if self._vocabulary is None:
-            self._vocabulary = Vocabulary(self.backend.tokenizer)
-        compilation = grammar.compile(registry, self._vocabulary.marks if mode == "grammar-eval" else None)
-        if compilation not in self._grammars:
-            self._grammars[compilation] = CompiledGrammar(compilation, self._vocabulary)
-        return self._grammars[compilation]
+    def _prompt(self, prompt: Prompt) -> PromptText:
+        """The prompt as a request engine reads it."""
+        engine = self.backend.engine
+        if not isinstance(engine, TextEngine):
+            tokens = self._prompt_tokens(prompt)
+            return PromptText(spell(self.backend.tokenizer, tokens), tuple(tokens), len(tokens))
+        _check_prompt(prompt)
+        read = engine.prompt(prompt)
+        self._check_room(read.count)
+        return read
 
-    def _clocked(self) -> Evaluate:
-        """An evaluate function for one generation, which keeps its budget of evaluation time."""
-        budget = self.registry.limits.max_evaluation_ms * 1000.0
-        spent = 0.0
-
-        def evaluate(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, float]:
-            nonlocal spent
-            if spent > budget:
-                return Failure(ErrorCode.OVER_BUDGET, "the generation has had its evaluation time"), 0.0
-            start = time.perf_counter()
-            if rule is None:
-                outcome = self.evaluators.evaluate_bound(name, content)
-            else:
-                outcome = self.evaluators.evaluate(name, content, rule)
-            microseconds = (time.perf_counter() - start) * 1e6
-            spent += microseconds
-            return outcome, round(microseconds, 1)
-
-        return evaluate
+    def _check_room(self, tokens: int) -> None:
+        context = self.backend.engine.context_tokens
+        if tokens >= context:
+            raise PromptError(
+                f"the prompt has {tokens} tokens and the context holds {context}: shorten it, or open the "
+                "model with a larger context (--context)"
+            )
 
 
-def gathered(events: Iterable[Event]) -> Generation:
-    """The events of one generation as its result.
+def _stops(request: Request) -> StopStrings | None:
+    return StopStrings(request.stop, keep=request.keep_stop) if request.stop else None
 
-    Raises:
-        DecodeError: the last one is not `Finished`.
-    """
-    seen = tuple(events)
-    last = seen[-1]
-    if not isinstance(last, Finished):
-        raise DecodeError("the generation ended without a reason")
-    return Generation(last.text, last.reason, seen)
+
+def _check_prompt(prompt: Prompt) -> None:
+    empty = not prompt if isinstance(prompt, str) else not any(message.content for message in prompt)
+    if empty:
+        raise PromptError("the prompt is empty: there is nothing to continue")
+
+
+def _reported(error: RequestError | PromptError | GrammarError) -> RequestFailed:
+    kinds = {PromptError: "prompt", GrammarError: "grammar"}
+    return RequestFailed(kinds.get(type(error), "request"), str(error))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import TokenizerError
 
-__all__ = ["encode_forced", "spell"]
+__all__ = ["encode_forced", "open_character", "spell"]
 
 
 def spell(tokenizer: Tokenizer, tokens: list[int]) -> bytes:
@@ -46,3 +46,15 @@ def _tail(tokenizer: Tokenizer, context: bytes, text: bytes) -> list[int] | None
         if missing < 0:
             return None
     return None
+
+
+def open_character(text: bytes | bytearray) -> bytes:
+    """The bytes of the UTF-8 character that the text ends inside of; `b""` where it ends between characters."""
+    for back in range(1, min(3, len(text)) + 1):
+        byte = text[-back]
+        if byte >= 0xC0:
+            width = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
+            return bytes(text[-back:]) if back < width else b""
+        if byte < 0x80:
+            return b""
+    return b""

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from evalspan.policies import EvalspanError
 
 __all__ = [
     "BackendError",
     "DecodeError",
+    "EmptyMask",
     "GrammarError",
+    "LogitsError",
     "ModelError",
     "PluginError",
     "PromptError",
     "RequestError",
     "TokenizerError",
 ]
+
+_TAIL_BYTES = 80  # of the text before an error: a line of a terminal
 
 
 class RequestError(EvalspanError):
@@ -27,12 +33,42 @@ class GrammarError(EvalspanError):
 class DecodeError(EvalspanError):
     """Decoding that cannot go on: an empty mask, logits that are not numbers, a matcher in error.
 
-    `state` is the evidence: the text so far and what the matcher says.
+    `state` is what the matcher says. Where a generation is at fault, `position` is the number of bytes of its text so
+    far, `step` the number of its tokens, and `tail` the last bytes of that text; else they are None and empty.
     """
+
+    code: ClassVar[str] = "decode_error"
 
     def __init__(self, message: str, state: str = "") -> None:
         super().__init__(message)
+        self.message = message
         self.state = state
+        self.position: int | None = None
+        self.step: int | None = None
+        self.tail = b""
+
+    def locate(self, text: bytes | bytearray, step: int) -> None:
+        """Take note of where a generation stands, unless that is known."""
+        if self.position is None:
+            self.position, self.step, self.tail = len(text), step, bytes(text[-_TAIL_BYTES:])
+
+    def __str__(self) -> str:
+        message = super().__str__()
+        if self.position is None:
+            return message
+        return f"{message} (byte {self.position}, token {self.step}, after {self.tail!r})"
+
+
+class EmptyMask(DecodeError):
+    """No token is allowed: the grammar and the rules beside it leave none, or the model gives none of them a chance."""
+
+    code = "empty_mask"
+
+
+class LogitsError(DecodeError):
+    """The engine's logits are no finite numbers."""
+
+    code = "bad_logits"
 
 
 class BackendError(EvalspanError):

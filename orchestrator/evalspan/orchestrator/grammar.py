@@ -7,7 +7,7 @@ have: no ordinary token can run past such a place, and only the engine can go on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, Protocol, runtime_checkable
 
 from evalspan.evaluators import Outcome
@@ -28,6 +28,7 @@ __all__ = [
     "Observed",
     "Observer",
     "Resolved",
+    "WindowRule",
     "Written",
 ]
 
@@ -126,6 +127,10 @@ class Observer(Protocol):
         """Take the bytes of a sampled token or of a forced text. A forced text does not stop a generation."""
         ...
 
+    def fork(self) -> Observer:
+        """An observer that has read the same, and goes on by itself."""
+        ...
+
 
 class Observation(Protocol):
     """Makes the observers of a grammar. Hashable, equal where the observers do the same."""
@@ -136,13 +141,27 @@ class Observation(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class WindowRule:
+    """A part of the output that is any text up to `close`, which ends it wherever it is complete.
+
+    Spans in it are evaluated or are text, as `spans` says. Once it has `max_tokens`, the engine writes the close.
+    """
+
+    name: str
+    close: str
+    spans: bool
+    max_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class Compilation:
     """A grammar for the matcher. Mark `Marks.directive(i)` asks for `directives[i]`.
 
     `free_text` says that the grammar is free text with injected spans: only there is the mask of plain text a function
     of the tag and the character that are open, and may be kept. Where `inert` is set, a span in the output is text like
     any other. `spans` are the spans that the grammar has a place for, None for all: the model cannot write the tags
-    of the others.
+    of the others. A grammar in parts is that of its first part, and `then` the next one; `window` says what the part is
+    where it is no grammar of the user's.
     """
 
     lark: str
@@ -151,6 +170,14 @@ class Compilation:
     inert: bool = False
     spans: frozenset[str] | None = None
     observation: Observation | None = None
+    window: WindowRule | None = None
+    then: Compilation | None = None
+
+    @property
+    def parts(self) -> tuple[Compilation, ...]:
+        """This and what comes then, each alone."""
+        alone = self if self.then is None else replace(self, then=None)
+        return (alone, *(self.then.parts if self.then is not None else ()))
 
 
 class Grammar(Protocol):

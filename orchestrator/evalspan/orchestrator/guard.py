@@ -48,6 +48,16 @@ class TagGuard:
             self._masks[state] = mask
         return mask
 
+    def crossing(self, state: int, since: int) -> Mask:
+        """The tokens that complete no tag that has begun more than `since` bytes before the end of the text."""
+        mask: Mask = np.ones(len(self._order), dtype=np.bool_)
+        read = self._automaton.prefixes[state]
+        for tag in self._tags:
+            for size in range(since + 1, min(len(read), len(tag) - 1) + 1):
+                if tag.startswith(read[-size:]):
+                    mask[self._beginning_with(tag[size:])] = False
+        return mask
+
     def _holds_tag(self, piece: bytes) -> bool:
         state, position = 0, 0
         while position < len(piece):

@@ -7,25 +7,27 @@ two of them. After each close tag the grammar asks for the mark of a result.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.grammar import Directive, Marks
 from evalspan.policies import Fence, LinearPattern, PatternError, Registry, RegistryError, SpanRule
 
-__all__ = ["LarkWriter", "lark_escape", "lark_literal", "lark_regex"]
+__all__ = ["LarkWriter", "lark_escape", "lark_literal", "lark_regex", "lark_without"]
 
 
 class LarkWriter:
     """Collects the rules of a grammar over a registry's spans. `NO_TAG` is a suffix for terminals that hold no tag."""
 
-    def __init__(self, registry: Registry, marks: Marks | None) -> None:
+    def __init__(self, registry: Registry, marks: Marks | None, *, closes: tuple[str, ...] = ()) -> None:
+        """`closes` are strings that no span may hold, beside the tags."""
         self.directives: list[Directive] = []
         self.spans: set[str] = set()
         """The spans that `body` was asked for."""
         self.registry = registry
         self.marks = marks
-        any_tag = "|".join(lark_escape(tag) for tag in registry.tags)
-        self.no_tag = f" & ~/(?s:.*)({any_tag})(?s:.*)/" if any_tag else ""
+        self.no_tag = lark_without(registry.tags)
+        self._inside_span = lark_without(dict.fromkeys((*registry.tags, *closes)))
         # `no_forcing`: text keeps every tokenization that the model may choose.
         self._rules = ['%llguidance { "no_forcing": true }']
         self._names: set[str] = set()
@@ -75,6 +77,37 @@ class LarkWriter:
         pattern = f"({lark_regex(fence.pattern)}{self.no_tag})" if fence.pattern else "ANY"
         return f"{lark_literal(fence.open)} {pattern} {lark_literal(fence.close)}"
 
+    def enclosed(self, name: str, close: str, *, spans: bool) -> str:
+        """What may come before the last text of a part that ends with `close`: spans, or nothing where there are none.
+
+        Adds the terminal `LEAVE<name>`, the last text with the close tag, and `REST<name>`, a last text without it.
+        The part's text holds no tag of a span's where spans are evaluated, else none of the engine's; the tags of
+        channels are text in it.
+        """
+        if spans:
+            tags = [tag for rule in self.registry.spans for tag in rule.tags]
+        else:
+            fences = [fence for rule in self.registry.spans for fence in (rule.result, rule.error)]
+            tags = [tag for fence in fences for tag in (fence.open, fence.close)]
+        free = lark_without(dict.fromkeys((*tags, close)))
+        self.rule(f"WITHIN{name}", f"/(?s:.*)/{free}")
+        self.rule(f"REST{name}", f"/(?s:.+)/{free}")
+        self.rule(f"LEAVE{name}", self.up_to(close, f"WITHIN{name}"))
+        items = []
+        for index, rule in enumerate(self.registry.spans if spans else ()):
+            self.rule(f"OPEN{index}{name}", f"WITHIN{name} {lark_literal(rule.open)}")
+            self.rule(f"body{index}", self.body(index))
+            items.append(self.rule(f"span{index}{name.lower()}", f"OPEN{index}{name} body{index}"))
+        return f"({' | '.join(items)})* " if items else ""
+
+    def up_to(self, tag: str, text: str = "ANY") -> str:
+        """A text and the first place where the tag is complete in it, as the right side of a terminal."""
+        fused = f"{text} {lark_literal(tag)}"
+        if not any(tag.startswith(tag[start:]) for start in range(1, len(tag))):
+            return fused
+        # The end of the text and the beginning of the tag can be told apart in two ways.
+        return f"({fused}) & ~/(?s:.*)({lark_escape(tag)})(?s:.+)/"
+
     def attempts(self, index: int, retries: int) -> str:
         """As `body`, but after an error the span may be written again, `retries` times."""
         body = self.body(index)
@@ -98,7 +131,7 @@ class LarkWriter:
 
     def _content(self, index: int) -> str:
         rule = self.registry.spans[index]
-        content = f"({lark_regex(rule.content or '(?s:.+)')}{self.no_tag}) {lark_literal(rule.close)}"
+        content = f"({lark_regex(rule.content or '(?s:.+)')}{self._inside_span}) {lark_literal(rule.close)}"
         if self.marks is None:
             content += f" {self.written_answer(index)}"
             self.spans.add(rule.name)
@@ -107,6 +140,12 @@ class LarkWriter:
 
 def _fence(fence: Fence) -> str:
     return f"{lark_literal(fence.open)} ANY {lark_literal(fence.close)}"
+
+
+def lark_without(strings: Iterable[str]) -> str:
+    """A suffix for terminals: without any of these strings in the text."""
+    any_string = "|".join(map(lark_escape, strings))
+    return f" & ~/(?s:.*)({any_string})(?s:.*)/" if any_string else ""
 
 
 def lark_literal(text: str) -> str:

@@ -8,19 +8,21 @@ It works on bytes, so a tag may arrive in any split of tokens, and reads each by
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 
-from evalspan.evaluators import Failure, Outcome, Value
+from evalspan.evaluators import Failure, Outcome
+from evalspan.orchestrator.actions import Action, Block, Continue, Force, Stop, added
 from evalspan.orchestrator.backend import Tokenizer
-from evalspan.orchestrator.encoding import encode_forced
-from evalspan.orchestrator.errors import DecodeError, TokenizerError
+from evalspan.orchestrator.blocks import BlockMaker, Spell, told
+from evalspan.orchestrator.encoding import open_character
+from evalspan.orchestrator.errors import DecodeError, EmptyMask
 from evalspan.orchestrator.events import (
-    Evaluated,
     Event,
-    Failed,
+    Finished,
     FinishReason,
     InjectionKind,
+    Recorded,
     SpanOpened,
     Text,
     UnclosedSpan,
@@ -28,78 +30,20 @@ from evalspan.orchestrator.events import (
 )
 from evalspan.orchestrator.grammar import Observer, Written
 from evalspan.orchestrator.guard import TagGuard
-from evalspan.orchestrator.matcher import Mask, Matcher
-from evalspan.orchestrator.tags import TagAutomaton
-from evalspan.policies import Channel, ErrorCode, Registry, SpanRule
+from evalspan.orchestrator.matcher import Mask, Matcher, Place
+from evalspan.orchestrator.plan import SpanPlan
+from evalspan.orchestrator.stages import Stage, Stages
+from evalspan.orchestrator.stopping import StopStrings
+from evalspan.orchestrator.token_log import TokenLog
+from evalspan.policies import Channel, ErrorCode, SpanRule
 
-__all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "SpanPlan", "Stop"]
+__all__ = ["Action", "Block", "Continue", "Evaluate", "Force", "SpanMachine", "SpanPlan", "Spell", "Stop"]
 
 _CONTEXT_BYTES = 16  # of text before a forced piece; a tokenizer's rules look at a word or two
 
 Evaluate = Callable[[str, bytes, SpanRule | None], tuple[Outcome, float]]
 """Evaluates with an evaluator, by its name, for a span of this rule (None: the input is no span's, but that of a bound
 value): the outcome, and the microseconds it took."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A block to inject: its span's name, what it is, its text, its tokens (none without a tokenizer)."""
-
-    span: str
-    kind: InjectionKind
-    text: str
-    tokens: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Continue:
-    """Feed the token; sample the next one under `SpanMachine.mask()`."""
-
-
-@dataclass(frozen=True, slots=True)
-class Force:
-    """Feed `tokens`, all in one step: those of the blocks. Where `replaces_token` is set they take the token's place,
-    and what is to be kept of it comes first."""
-
-    blocks: tuple[Block, ...]
-    tokens: tuple[int, ...]
-    replaces_token: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Stop:
-    """The generation is over."""
-
-    reason: FinishReason
-
-
-Action = Continue | Force | Stop
-"""What must happen next."""
-
-
-class SpanPlan:
-    """A registry prepared for the machine; shared by all sequences."""
-
-    def __init__(self, registry: Registry, *, evaluate_spans: bool = True, inert: bool = False) -> None:
-        """`inert` text has no spans: an open tag in it is text like any other."""
-        self.registry = registry
-        self.evaluate_spans = evaluate_spans
-        self.automaton = TagAutomaton(tag.encode() for tag in registry.tags)
-        self.opens = {rule.open.encode(): rule for rule in registry.spans if not inert}
-        self.channels = {channel.open.encode(): channel for channel in registry.channels if not inert}
-        self.results = {
-            tag.encode()
-            for rule in registry.spans
-            for tag in (rule.result.open, rule.result.close, rule.error.open, rule.error.close)
-        }
-
-    def unwritable(self, spans: frozenset[str] | None) -> tuple[bytes, ...]:
-        """The tags that a model must not write: the engine's, and those of spans that a grammar has no place for."""
-        if spans is None:
-            return tuple(sorted(self.results))
-        places = [rule for rule in self.registry.spans if rule.name in spans]
-        written = {tag.encode() for rule in places for tag in (rule.open, rule.close)}
-        return tuple(sorted({*self.automaton.tags} - written))
 
 
 class SpanMachine:
@@ -116,17 +60,28 @@ class SpanMachine:
         guard: TagGuard | None = None,
         required: Sequence[str] = (),
         observer: Observer | None = None,
+        stops: StopStrings | None = None,
+        spell: Spell | None = None,
+        stages: Stages | None = None,
     ) -> None:
-        """`guard` keeps the engine's tags out of a masked text whose grammar does not do so by itself."""
+        """`guard` keeps the engine's tags out of a masked text whose grammar does not do so by itself. `stops` are
+        looked for in what the model writes, tags and expressions included, and never in what is forced. Without a
+        tokenizer the machine reads bytes only; `spell` then says what a forced text costs. An output in parts has
+        `stages`, in place of a matcher, a guard and an observer for all of it."""
         self._plan = plan
         self._evaluate = evaluate
         self._max_tokens = max_tokens
         self._tokenizer = tokenizer
+        self._blocks = BlockMaker(tokenizer, spell, plan.registry.limits.max_injected_tokens)
         self._matcher = matcher
         self._guard = guard
         self._missing = list(required)
         self._observer = observer
+        self._stops = stops
         self._limits = plan.registry.limits
+        self._opens: Mapping[bytes, SpanRule] = plan.opens
+        self._channels: Mapping[bytes, Channel] = plan.channels
+        self._stages = stages if stages is not None and stages.several else None
 
         self.text = bytearray()
         self.output: list[str] = []
@@ -143,11 +98,48 @@ class SpanMachine:
         self._outcomes: dict[str, Outcome] = {}
         """The last outcome of each span that was injected."""
         self._channel: Channel | None = None
+        self.stop_string: str | None = None
+        """The stop string that ended the text."""
+        self._stop_state = 0
+        self._stop_from: int | None = None
+        """The byte from which on the text may be a stop string."""
+        self.log: TokenLog | None = None
+        """What takes note of every token, where that is wanted; not for machines that are forked."""
+        if stages is not None:
+            self._enter(stages.current)
+
+    @property
+    def reads_bytes(self) -> bool:
+        """Whether it has no tokenizer: `advance_bytes` is for it, not `advance`."""
+        return self._tokenizer is None
 
     @property
     def remaining(self) -> int:
         """How many tokens, sampled or forced, may still come."""
         return self._max_tokens - self.sampled - self.forced
+
+    def finished(self, reason: FinishReason, prompt_tokens: int) -> Finished:
+        """The last event, after a `Stop`."""
+        return Finished(reason, "".join(self.output), prompt_tokens, self.sampled, self.forced, self.stop_string)
+
+    def fork(self) -> SpanMachine:
+        """A machine in the same state, which goes on by itself; the time for evaluations is shared."""
+        twin = copy(self)
+        twin.text = bytearray(self.text)
+        twin.output = list(self.output)
+        twin._missing = list(self._missing)
+        twin._events = list(self._events)
+        twin._outcomes = dict(self._outcomes)
+        twin.log = self.log.fork() if self.log is not None else None
+        twin._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        twin._decoder.setstate(self._decoder.getstate())
+        if self._stages is not None:
+            twin._stages = self._stages.fork()
+            twin._matcher, twin._observer = twin._stages.current.matcher, twin._stages.current.observer
+        else:
+            twin._matcher = self._matcher.fork() if self._matcher is not None else None
+            twin._observer = self._observer.fork() if self._observer is not None else None
+        return twin
 
     def drain(self) -> list[Event]:
         """The events since the last call."""
@@ -158,18 +150,21 @@ class SpanMachine:
         """The tokens that may come next; None allows all.
 
         Raises:
-            DecodeError: the grammar allows none.
+            EmptyMask: the grammar allows none.
         """
         if self._matcher is None:
             return None
-        key = None
-        if self._rule is None and self._channel is None and not self._missing:
-            key = (self._state, _open_character(self.text))
-        allowed = self._matcher.mask(key)
+        place = None
+        if self._rule is None and not self._missing:
+            channel = self._channel.name if self._channel is not None else None
+            place = Place(channel, self._state, open_character(self.text))
+        allowed = self._matcher.mask(place)
         if self._guard is not None:
             allowed = allowed & self._guard.allowed(self._state)
-        if (key is None or self._guard is not None) and not allowed.any():
-            raise DecodeError("the grammar allows no token", f"after {bytes(self.text[-80:])!r}")
+        if self._stages is not None:
+            allowed = self._stages.widened(allowed, self._state)
+        if (place is None or self._guard is not None) and not allowed.any():
+            raise EmptyMask("the grammar allows no token")
         return allowed
 
     def advance(self, token: int) -> Action:
@@ -178,99 +173,191 @@ class SpanMachine:
         Raises:
             DecodeError: the grammar does not allow it.
         """
+        if self.log is None:
+            return self._advance(token)
+        self.log.drawn(token)
+        action = self._advance(token)
+        self.log.followed(action)
+        return action
+
+    def _advance(self, token: int) -> Action:
         if self._tokenizer is None:
             raise ValueError("a machine without a tokenizer reads bytes only")
+        if self._stages is not None:
+            if not self._stages.asked:
+                self.mask()  # which says what part the token belongs to
+            if (stage := self._stages.passed(token, self._state, self._tokens)) is not None:
+                self._enter(stage)
         if self._matcher is not None:
             self._matcher.consume(token)
         if token in self._tokenizer.eos_ids:
             self.sampled += 1
             return self.stop("eos")
+        observer = self._observer  # the token may end a window, and what comes then has another
         action = self.advance_bytes(self._tokenizer.pieces[token])
-        if self._observer is not None:
-            seen = self._observer.read(self._tokenizer.pieces[token], self._written)
+        if observer is not None and self.stop_string is None:
+            seen = observer.read(self._tokenizer.pieces[token], self._written)
             self._events += seen.events
             if seen.stop is not None and not isinstance(action, Stop):
                 return self.stop(seen.stop)
-        return action if self._matcher is None else self._follow(action, self._matcher)
+        action = self._follow(action)
+        if self._stages is None:
+            return action
+        self._stages.read(self._tokenizer.pieces[token])
+        return self._within_window(action, self._stages)
 
-    def advance_bytes(self, data: bytes) -> Action:
-        """Take the bytes of one sampled token. What follows a close tag in them is dropped."""
-        self.sampled += 1
+    def advance_bytes(self, data: bytes, tokens: int = 1) -> Action:
+        """Take the bytes of so many sampled tokens. What follows a close tag or a stop string in them is dropped."""
+        self.sampled += tokens
         start = len(self.text)
         used = 0
+        if self._stops is not None:
+            data = self._until_stop(data, self._stops)
         while used < len(data):
             self._state, end, tag = self._plan.automaton.scan(self._state, data, used)
             self.text += data[used:end]
             used = end
             if tag >= 0 and self._meet(self._plan.automaton.tags[tag]):
+                if self.stop_string is not None and used == len(data):
+                    break  # the stop string ends with the close tag: the text ends here, and so nothing is evaluated
+                self._end_stop()
                 self._release()
-                return self._close(self.text[start:], replaces=used < len(data))
+                return self._close(self.text[start:], tokens, replaces=used < len(data))
+        if self.stop_string is not None:
+            return self._stop_short()
         self._release()
         if self.remaining <= 0:
             return self.stop("length")
         return Continue()
 
+    def _until_stop(self, data: bytes, stops: StopStrings) -> bytes:
+        """The data up to the end of the first stop string in it."""
+        before = len(self.text)
+        self._stop_state, end, found = stops.automaton.scan(self._stop_state, data, 0)
+        if found >= 0:
+            string = stops.automaton.tags[found]
+            self.stop_string = string.decode()
+            self._stop_from = before + end - len(string)
+        else:
+            held = stops.automaton.depth[self._stop_state]
+            self._stop_from = before + len(data) - held if held else None
+        return data[:end]
+
+    def _end_stop(self) -> None:
+        """Nothing is held back for a stop string any more; none goes on behind this place."""
+        self.stop_string = None
+        self._stop_state = 0
+        self._stop_from = None
+
+    def _stop_short(self) -> Stop:
+        """End with the stop string that the text now ends with."""
+        if self._stops is not None and not self._stops.keep:
+            del self.text[self._stop_from :]
+        self._stop_from = None
+        return self.stop("stop_string")
+
     def stop(self, reason: FinishReason) -> Stop:
         """End the sequence: text that was held back is released, and an open span is reported, not evaluated."""
         self._state = 0
+        self._stop_from = None
         self._release(final=True)
+        self._give_up_span()
+        if self.log is not None:
+            self._events.append(Recorded(self.log.prompt, self.log.tokens))
+        return Stop(reason)
+
+    def _give_up_span(self, end: int | None = None) -> None:
+        """Report a span that stays open; its content goes up to `end`."""
         if self._rule is not None:
-            content = bytes(self.text[self._content_start :]).decode("utf-8", "replace")
+            content = bytes(self.text[self._content_start : end]).decode("utf-8", "replace")
             self._events.append(UnclosedSpan(self._rule.name, content))
             self._rule = None
-        return Stop(reason)
+
+    @property
+    def _tokens(self) -> int:
+        return self.sampled + self.forced
+
+    def _enter(self, stage: Stage) -> None:
+        """Go on in another part of the output."""
+        self._matcher, self._guard, self._observer = stage.matcher, stage.guard, stage.observer
+        self._opens, self._channels = stage.opens, stage.channels
+        self._channel = None
+        self._state = 0
+
+    def _within_window(self, action: Action, stages: Stages) -> Action:
+        """Close the window whose tokens are used up; a span that is open in it is given up."""
+        if isinstance(action, Stop):
+            return action
+        window = stages.overdue(self._tokens, inside_character=bool(open_character(self.text)))
+        if window is None:
+            return action
+        block = self._block_here(window.name, "close", window.close)
+        if isinstance(block, Failure):
+            return self._stop_untold(block)
+        if block.cost > self.remaining:
+            return self.stop("length")
+        self._end_stop()
+        self._release(upto=len(self.text), final=True)
+        self._give_up_span()
+        self._take(block)
+        self._enter(stages.enter_next(self._tokens))
+        return self._follow(added(action, block))
 
     def _meet(self, tag: bytes) -> bool:
         """Take note of a tag that has just ended; true if it closes a span that is to be evaluated."""
         start = len(self.text) - len(tag)
-        if self._rule is not None:
+        if self._stages is not None and tag == self._stages.close:
+            self._give_up_span(start)
+            self._enter(self._stages.enter_next(self._tokens))
+        elif self._rule is not None:
             if tag == self._rule.close.encode():
                 if self._plan.evaluate_spans:
                     return True
                 self._rule = None
         elif self._channel is not None and tag == self._channel.close.encode():
             self._channel = None
-        elif self._channel is None and tag in self._plan.channels:
-            self._channel = self._plan.channels[tag]
-        elif tag in self._plan.opens and (self._channel is None or self._channel.spans):
+        elif self._channel is None and tag in self._channels:
+            self._channel = self._channels[tag]
+        elif tag in self._opens and (self._channel is None or self._channel.spans):
             self._release(upto=start)
-            self._rule = self._plan.opens[tag]
+            self._rule = self._opens[tag]
             self._content_start = len(self.text)
             self._events.append(SpanOpened(self._rule.name, start))
         if tag in self._plan.results:
             if self._matcher is not None and self._plan.evaluate_spans:
-                raise DecodeError("a tag of the engine's was written under a mask", f"after {bytes(self.text[-80:])!r}")
+                raise DecodeError("a tag of the engine's was written under a mask")
             self._release(upto=start)
             self._events.append(Unverified(tag.decode(), start))
         return False
 
-    def _close(self, piece: bytearray, *, replaces: bool) -> Action:
-        """Evaluate the span that has just closed; `piece` are the bytes of the last token up to its end."""
+    def _close(self, piece: bytearray, tokens: int, *, replaces: bool) -> Action:
+        """Evaluate the span that has just closed; `piece` are the bytes of the last `tokens` up to its end."""
         rule, self._rule = self._rule, None
         if rule is None:
             raise ValueError("no span is open")
         if replaces and self._matcher is not None:
-            raise DecodeError("a token ran past a close tag under a mask", f"after {bytes(self.text[-80:])!r}")
+            raise DecodeError("a token ran past a close tag under a mask")
         close = len(self.text) - len(rule.close.encode())
         content = bytes(self.text[self._content_start : close])
         self.spans += 1
         if rule.name in self._missing:
             self._missing.remove(rule.name)
-        kept: list[int] = []
-        if replaces and self._tokenizer is not None:
+        kept: tuple[int, ...] = ()
+        if replaces and self._blocks.spells:
             before = bytes(self.text[-len(piece) - _CONTEXT_BYTES : -len(piece)])
-            kept = encode_forced(self._tokenizer, bytes(piece), before.decode("utf-8", "ignore").encode())
-            self.sampled += len(kept) - 1
+            spelling = self._blocks.spelling(bytes(piece), before)
+            kept = spelling.tokens
+            self.sampled += spelling.count - tokens
         outcome, microseconds = self._outcome(rule, content)
-        block = self._block(rule, outcome)
+        block = self._blocks.answer(rule, outcome, self.forced)
         if isinstance(block, Failure):
-            outcome, block = block, self._block(rule, block)
-        self._report(rule, content, outcome, microseconds)
+            outcome, block = block, self._blocks.answer(rule, block, self.forced)
+        self._events.append(told(rule, content, outcome, microseconds))
         if isinstance(outcome, Failure) and rule.on_error == "stop":
             return self.stop("evaluation_error")
         if isinstance(block, Failure):
             return self._stop_untold(block)
-        if len(block.tokens) > self.remaining:
+        if block.cost > self.remaining:
             return self.stop("length")
         self._outcomes[rule.name] = outcome
         if self._matcher is not None:
@@ -278,29 +365,37 @@ class SpanMachine:
         self._take(block)
         return Force((block,), (*kept, *block.tokens), replaces)
 
-    def _follow(self, action: Action, matcher: Matcher) -> Action:
+    def _follow(self, action: Action) -> Action:
         """Add what the grammar's directives force at this place."""
-        while not isinstance(action, Stop) and (directive := matcher.directive_due()) is not None:
+        while not isinstance(action, Stop):
+            if self._stages is not None and (stage := self._stages.due(self._state, self._tokens)) is not None:
+                self._enter(stage)
+            matcher = self._matcher
+            if matcher is None or (directive := matcher.directive_due()) is None:
+                break
             resolved = directive.resolve(self._written())
             self._events += resolved.events
             if resolved.text is None:
                 return self.stop("evaluation_error")
             span = resolved.span or directive.span
-            block = self._encoded(span, directive.kind, resolved.text, bytes(self.text[-_CONTEXT_BYTES:]))
+            block = self._block_here(span, directive.kind, resolved.text)
             if isinstance(block, Failure):
                 return self._stop_untold(block)
-            if len(block.tokens) > self.remaining:
+            if block.cost > self.remaining:
                 return self.stop("length")
             matcher.follow(directive, block.tokens)
+            self._end_stop()
             self._release(upto=len(self.text))  # the grammar has ended what was held back
             # What is forced here has no fence of its own: with the text around it, it must not spell a tag.
             self._state, _, tag = self._plan.automaton.scan(self._state, block.text.encode(), 0)
             if tag >= 0:
-                raise DecodeError(f"the {block.kind} text would complete a tag", f"after {bytes(self.text[-80:])!r}")
+                raise DecodeError(f"the {block.kind} text would complete a tag")
             self._take(block)
-            before = action if isinstance(action, Force) else Force((), (), replaces_token=False)
-            action = Force((*before.blocks, block), (*before.tokens, *block.tokens), before.replaces_token)
+            action = added(action, block)
         return action
+
+    def _block_here(self, span: str, kind: InjectionKind, text: str) -> Block | Failure:
+        return self._blocks.block(span, kind, text, bytes(self.text[-_CONTEXT_BYTES:]), self.forced)
 
     def _stop_untold(self, failure: Failure) -> Stop:
         """End where not even the reason can be injected."""
@@ -311,10 +406,12 @@ class SpanMachine:
 
     def _take(self, block: Block) -> None:
         """The block is part of the text from now on; nothing in it is looked at."""
-        self.forced += len(block.tokens)
+        self.forced += block.cost
         self.text += block.text.encode()
         self.output.append(block.text)
         self._released = len(self.text)
+        if self._stages is not None and self._stages.read(block.text.encode()):
+            raise DecodeError(f"the {block.kind} text would complete a tag", f"after {bytes(self.text[-80:])!r}")
         if self._observer is not None:
             self._events += self._observer.read(block.text.encode(), self._written).events
 
@@ -324,69 +421,13 @@ class SpanMachine:
             return Failure(ErrorCode.OVER_BUDGET, message), 0.0
         return self._evaluate(rule.evaluator, content, rule)
 
-    def _block(self, rule: SpanRule, outcome: Outcome) -> Block | Failure:
-        """The block for an outcome, or why it cannot be injected."""
-        context = rule.close.encode()
-        if isinstance(outcome, Value):
-            text = f"{rule.result.open}{outcome.text}{rule.result.close}"
-            return self._encoded(rule.name, "result", text, context)
-        body = f"{outcome.code}: {outcome.message}" if outcome.message else str(outcome.code)
-        block = self._encoded(rule.name, "error", f"{rule.error.open}{body}{rule.error.close}", context)
-        if isinstance(block, Failure) and block.code is ErrorCode.REFUSED and outcome.message:
-            # Only the quoted piece can be at fault; the code alone says enough.
-            return self._block(rule, Failure(outcome.code, ""))
-        return block
-
-    def _encoded(self, span: str, kind: InjectionKind, text: str, context: bytes) -> Block | Failure:
-        """The block with its tokens, within the budget."""
-        if self._tokenizer is None:
-            return Block(span, kind, text, ())
-        try:
-            tokens = encode_forced(self._tokenizer, text.encode(), context.decode("utf-8", "ignore").encode())
-        except TokenizerError:
-            return Failure(ErrorCode.REFUSED, f"the {kind} does not survive the tokenizer")
-        if self.forced + len(tokens) > self._limits.max_injected_tokens:
-            limit = self._limits.max_injected_tokens
-            return Failure(ErrorCode.OVER_BUDGET, f"the generation has had its {limit} injected tokens")
-        return Block(span, kind, text, tuple(tokens))
-
-    def _report(self, rule: SpanRule, content: bytes, outcome: Outcome, microseconds: float) -> None:
-        text = content.decode("utf-8", "replace")
-        if isinstance(outcome, Failure):
-            self._events.append(
-                Failed(
-                    rule.name,
-                    rule.evaluator,
-                    text,
-                    outcome.code,
-                    outcome.message,
-                    outcome.offset,
-                    outcome.fuel,
-                    microseconds,
-                )
-            )
-        else:
-            self._events.append(
-                Evaluated(rule.name, rule.evaluator, text, outcome.text, outcome.exact, outcome.fuel, microseconds)
-            )
-
     def _release(self, upto: int | None = None, *, final: bool = False) -> None:
         """Release text that cannot become a tag any more; a character that is not complete is kept too."""
         end = len(self.text) - self._plan.automaton.depth[self._state] if upto is None else upto
+        if self._stop_from is not None:
+            end = min(end, self._stop_from)
         released = self._decoder.decode(bytes(self.text[self._released : end]), final)
         self._released = max(end, self._released)
         if released:
             self.output.append(released)
             self._events.append(Text(released))
-
-
-def _open_character(text: bytearray) -> bytes:
-    """The bytes of the UTF-8 character that the text ends inside of; `b""` where it ends between characters."""
-    for back in range(1, min(3, len(text)) + 1):
-        byte = text[-back]
-        if byte >= 0xC0:
-            width = 2 if byte < 0xE0 else 3 if byte < 0xF0 else 4
-            return bytes(text[-back:]) if back < width else b""
-        if byte < 0x80:
-            return b""
-    return b""

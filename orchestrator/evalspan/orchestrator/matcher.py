@@ -1,80 +1,59 @@
-"""Masks from llguidance: which tokens may come next, and whether an injection is due."""
+"""Masks: which tokens may come next, and whether an injection is due. A grammar engine computes them.
+
+Plain text costs the engine nothing. In free text the mask is a function of the place: the channel, the tag and the
+character that are open. It is computed once for each, and while the masks that were handed out allow what comes,
+tokens only wait. Between two places of one channel where nothing is open, what was read makes no difference: the
+tokens that wait are forgotten, those that the engine has taken since are taken back, and a span begins for it where
+the one before did, with all that it has worked out there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
-from typing import Any
+from collections.abc import Sequence
+from copy import copy
+from typing import NamedTuple
 
-import llguidance
-import llguidance.numpy as bitmask
 import numpy as np
-from numpy.typing import NDArray
 
 from evalspan.orchestrator.backend import Tokenizer
-from evalspan.orchestrator.errors import DecodeError, GrammarError
-from evalspan.orchestrator.grammar import MARKS, Compilation, Directive, Marks
+from evalspan.orchestrator.engines import EngineName, EngineState, Mask, open_engine
+from evalspan.orchestrator.engines.llguidance import engine_limits
+from evalspan.orchestrator.errors import DecodeError, EmptyMask
+from evalspan.orchestrator.grammar import Compilation, Directive, Marks
 
-__all__ = ["CompiledGrammar", "Mask", "Matcher", "Vocabulary", "engine_limits"]
+__all__ = ["CompiledGrammar", "Mask", "Matcher", "Place", "Vocabulary", "engine_limits"]
 
-Mask = NDArray[np.bool_]
-"""Which tokens are allowed, shape `(vocab_size,)`. Shared and read-only."""
+_MEMO_SIZE = 4096  # masks, one for each place; a thousand spans have some ten thousand, of which text visits few
 
-_MEMO_SIZE = 256  # masks; a tag of ten bytes needs about ten, times the states inside a UTF-8 character
+_NO_EXTENSION = "NoExtension"  # how llguidance says that the vocabulary has no token that goes on
 
-# A thousand spans have two thousand tags, which no text may hold; the engine's defaults end at some three hundred.
-_COMPILE_FUEL = 50_000_000  # 50,000 a millisecond, once for each grammar
-_STEP_FUEL = 2_000_000  # 14,000 a millisecond, on the first visit of a lexer state
-_MAX_ROW = 20_000  # items of the parser after one token
 
-_MAX_PIECE_BYTES = 1024  # llguidance's trie counts a depth in ten bits and panics beyond; real tokens have some 128
+class Place(NamedTuple):
+    """What the mask of plain text depends on."""
+
+    channel: str | None
+    """The name of the channel that is open."""
+    state: int
+    """Of the tag automaton."""
+    character: bytes
+    """The bytes of the UTF-8 character that is open."""
 
 
 class Vocabulary:
-    """A tokenizer as llguidance sees it, with some tokens more, the marks, that the model does not have.
+    """A tokenizer as a grammar engine sees it, with some tokens more, the marks, that the model does not have.
 
     The first mark asks for the result of a span, the second ends other forced text, and each further one asks for
     what a grammar's directive says. Building it takes 0.1 to 1 s, by the size of the vocabulary; it serves any
     number of grammars.
+
+    Raises:
+        GrammarError: the engine is not installed, or cannot hold the vocabulary.
     """
 
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        longest = max(map(len, tokenizer.pieces))
-        if longest > _MAX_PIECE_BYTES:
-            raise GrammarError(
-                f"the vocabulary has a token of {longest} bytes; the grammar engine takes {_MAX_PIECE_BYTES}"
-            )
+    def __init__(self, tokenizer: Tokenizer, engine: EngineName = "llguidance") -> None:
         self.size = len(tokenizer.pieces)
         self.marks = Marks(self.size)
-        self.ll_tokenizer = llguidance.LLTokenizer(
-            llguidance.TokenizerWrapper(_Wrapped(tokenizer)),
-            eos_token=sorted(tokenizer.eos_ids),
-        )
-
-
-class _Wrapped:
-    """What llguidance asks of a tokenizer; control tokens need a spelling that no text has."""
-
-    bos_token_id = None
-
-    def __init__(self, tokenizer: Tokenizer) -> None:
-        control = sorted(tokenizer.special_ids | tokenizer.eos_ids)
-        size = len(tokenizer.pieces)
-        self.eos_token_id = min(tokenizer.eos_ids)
-        self.special_token_ids = [*control, *range(size, size + MARKS)]
-        self.tokens = [*tokenizer.pieces, *(b"<|evalspan:%d|>" % mark for mark in range(MARKS))]
-        for token in control:
-            self.tokens[token] = b"<|control:%d|>" % token
-        self._encode = tokenizer.encode
-
-    def __call__(self, text: bytes) -> list[int]:
-        return self._encode(text)
-
-
-def engine_limits() -> Any:
-    """What the engine may spend on a grammar of ours."""
-    return llguidance.LLParserLimits(
-        initial_lexer_fuel=_COMPILE_FUEL, max_items_in_row=_MAX_ROW, step_lexer_fuel=_STEP_FUEL
-    )
+        self.engine = open_engine(engine, tokenizer)
 
 
 class CompiledGrammar:
@@ -91,49 +70,52 @@ class CompiledGrammar:
         self.spans = compilation.spans
         self.observation = compilation.observation
         self.vocabulary = vocabulary
-        self._limits = engine_limits()
-        self._grammar = llguidance.LLMatcher.grammar_from_lark(compilation.lark)
-        self.memo: dict[Hashable, Mask] = {}
-        probe = self._new()
-        if probe.is_error():
-            raise GrammarError(f"the grammar does not compile: {probe.get_error().strip().splitlines()[0]}")
-
-    def _new(self) -> Any:
-        return llguidance.LLMatcher(self.vocabulary.ll_tokenizer, self._grammar, log_level=0, limits=self._limits)
+        self.memo: dict[Place, Mask] = {}
+        self._program = vocabulary.engine.compile(compilation.lark)
 
     def matcher(self) -> Matcher:
         """A matcher at the start of the grammar."""
-        return Matcher(self, self._new())
+        return Matcher(self, self._program.start())
 
 
 class Matcher:
     """The state of one output in its grammar. Every error of the engine is raised, never taken for an end."""
 
-    def __init__(self, grammar: CompiledGrammar, engine: Any) -> None:
+    def __init__(self, grammar: CompiledGrammar, engine: EngineState) -> None:
         self._grammar = grammar
         self._engine = engine
         self._vocabulary = grammar.vocabulary
-        self._bits = bitmask.allocate_token_bitmask(1, self._vocabulary.size + MARKS)
         self._filled: Mask | None = None
+        self._shown: Mask | None = None
+        """The mask of the place that the output stands at; None where that is not known."""
+        self._waiting: list[int] = []
+        """Tokens that the engine has not taken, all of them allowed."""
+        self._root: tuple[str | None] | None = None
+        """The channel of the last place with nothing open at which the engine was; None before the first."""
+        self._since = 0
+        """Tokens that it has taken since then."""
         self._check()
 
-    def mask(self, key: Hashable = None) -> Mask:
+    def mask(self, place: Place | None = None) -> Mask:
         """The tokens that may come next.
 
-        A caller that stands in plain text gives what its mask depends on as `key`, and the mask is computed once.
+        A caller that stands in plain text of a grammar of free text says where, and the mask is computed once.
         """
+        if place is None or not self._grammar.free_text:
+            allowed: Mask = self._fill()[: self._vocabulary.size]
+            allowed.flags.writeable = False
+            return allowed
+        if place.state == 0 and not place.character:
+            self._at_root(place.channel)
         memo = self._grammar.memo
-        if not self._grammar.free_text:
-            key = None
-        if key is not None and (known := memo.get(key)) is not None:
-            return known
-        allowed: Mask = self._fill()[: self._vocabulary.size]
-        allowed.flags.writeable = False
-        if key is not None:
+        known = memo.get(place)
+        if known is None:
+            known = self.mask()
             if len(memo) >= _MEMO_SIZE:
                 memo.pop(next(iter(memo)))
-            memo[key] = allowed
-        return allowed
+            memo[place] = known
+        self._shown = known
+        return known
 
     def result_due(self) -> bool:
         """Whether the grammar waits for the result of a span."""
@@ -150,7 +132,7 @@ class Matcher:
 
     def accepting(self) -> bool:
         """Whether the output may end here."""
-        return bool(self._engine.is_accepting())
+        return self._settled().accepting()
 
     def consume(self, token: int) -> None:
         """Take a token of the output.
@@ -158,9 +140,14 @@ class Matcher:
         Raises:
             DecodeError: the grammar does not allow it here.
         """
-        self._filled = None
-        if not self._engine.consume_token(token):
-            raise DecodeError(f"the grammar does not allow token {token} here", self._engine.get_error().strip())
+        shown, self._shown, self._filled = self._shown, None, None
+        if shown is not None and 0 <= token < len(shown) and shown[token]:
+            self._waiting.append(token)
+            return
+        engine = self._settled()
+        self._since += 1
+        if not engine.take([token]):
+            raise DecodeError(f"the grammar does not allow token {token} here", engine.error())
 
     def inject(self, tokens: Sequence[int]) -> None:
         """Take the block of a span's result, after its close tag.
@@ -179,18 +166,52 @@ class Matcher:
         marks = self._vocabulary.marks
         self._take([marks.directive(self._grammar.directives.index(directive)), *tokens, marks.end], "text")
 
+    def fork(self) -> Matcher:
+        """A matcher in the same state, which goes on by itself."""
+        twin = copy(self)
+        twin._engine = self._engine.copy()
+        twin._waiting = list(self._waiting)
+        return twin
+
     def _take(self, tokens: list[int], what: str) -> None:
-        self._filled = None
-        if not self._engine.consume_tokens(tokens):
-            raise DecodeError(f"the grammar does not allow this {what} here", self._engine.get_error().strip())
+        engine = self._settled()
+        self._shown = self._filled = None
+        if self._root is not None and engine.allows(tokens):
+            self._waiting.extend(tokens)  # it may never be asked to take them
+            return
+        self._since += len(tokens)
+        if not engine.take(tokens):
+            raise DecodeError(f"the grammar does not allow this {what} here", engine.error())
+
+    def _at_root(self, channel: str | None) -> None:
+        """Nothing is open here: where the channel is the same, the engine can as well be where it was before."""
+        if self._root == (channel,):
+            if self._since or self._waiting:
+                self._engine.take_back(self._since)
+                self._waiting.clear()
+                self._filled = None
+        else:
+            self._settled()
+            self._root = (channel,)
+        self._since = 0
+
+    def _settled(self) -> EngineState:
+        """The engine with every token taken."""
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            self._since += len(waiting)
+            if not self._engine.take(waiting):
+                raise DecodeError("the grammar does not allow what its mask did", self._engine.error())
+        return self._engine
 
     def _fill(self) -> Mask:
         if self._filled is None:
-            bitmask.fill_next_token_bitmask(self._engine, self._bits)
+            self._filled = self._settled().allowed()
             self._check()
-            self._filled = np.unpackbits(self._bits[0].view(np.uint8), bitorder="little").view(np.bool_)
         return self._filled
 
     def _check(self) -> None:
-        if self._engine.is_error():
-            raise DecodeError("the grammar engine is in error", self._engine.get_error().strip())
+        if reason := self._engine.error():
+            if reason.startswith(_NO_EXTENSION):
+                raise EmptyMask("the grammar allows no token", reason)
+            raise DecodeError("the grammar engine is in error", reason)

@@ -7,13 +7,14 @@ distribution that temperature has shaped. Another order gives other tokens, so i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from copy import copy, deepcopy
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalspan.orchestrator.errors import DecodeError, RequestError
+from evalspan.orchestrator.errors import EmptyMask, LogitsError, RequestError
 
 __all__ = ["FILTERS", "Drawn", "Filter", "Sampler", "SamplingParams"]
 
@@ -64,6 +65,11 @@ class SamplingParams:
         if sorted(self.order) != sorted(FILTERS):
             raise RequestError(f"order must name each of {', '.join(FILTERS)} once, got {', '.join(self.order)}")
 
+    @property
+    def greedy(self) -> bool:
+        """Whether nothing is drawn and no filter is set; penalty and bias may be."""
+        return self.temperature == 0 and self.top_k == 0 and self.top_p == 1 and self.min_p == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
@@ -91,6 +97,13 @@ class Sampler:
         self._seen: set[int] = set()
         self._bias = dict(params.logit_bias)
 
+    def fork(self) -> Sampler:
+        """A sampler that has seen the same tokens; both draw the same next."""
+        twin = copy(self)
+        twin._random = deepcopy(self._random)
+        twin._seen = set(self._seen)
+        return twin
+
     def observe(self, tokens: Iterable[int]) -> None:
         """Take note of tokens of the prompt or the output, for the repetition penalty."""
         if self.params.repetition_penalty != 1:
@@ -100,13 +113,18 @@ class Sampler:
         """One token, among those `allowed` (shape `(vocab_size,)`; None allows all).
 
         Raises:
-            DecodeError: no token is allowed, or the logits of those that are hold no number.
+            EmptyMask: no token is allowed, or the model rules out all that are.
+            LogitsError: the logits are no finite numbers.
         """
-        return self._draw(self._adjusted(logits), allowed)[0]
+        return self._draw(self.adjusted(logits), allowed)[0]
 
     def explain(self, logits: Logits, allowed: Mask | None = None) -> Drawn:
         """As `sample`, with the account of it."""
-        token, drawn = self._draw(self._adjusted(logits), allowed)
+        token, drawn = self._draw(self.adjusted(logits), allowed)
+        return self.account(logits, allowed, token, drawn)
+
+    def account(self, logits: Logits, allowed: Mask | None, token: int, drawn: float) -> Drawn:
+        """The account of a token that had the probability `drawn` in the distribution that was drawn from."""
         weights = np.exp(logits.astype(np.float64) - float(logits.max()))
         probabilities = weights / weights.sum()
         mass = 1.0 if allowed is None else float(probabilities[allowed].sum())
@@ -129,14 +147,16 @@ class Sampler:
         best = int(np.argmax(logits))
         peak = logits[best]
         if not np.isfinite(peak):
-            raise DecodeError("no token is allowed" if peak == -np.inf else "the logits are not finite numbers")
+            if peak == -np.inf and allowed is not None:
+                raise EmptyMask("no token is allowed")
+            raise LogitsError("the logits are not finite numbers")
         if self.params.temperature == 0:
             return best, 1.0
         ids, probabilities = self.distribution(logits)
         chosen = int(self._random.choice(len(ids), p=probabilities))
         return int(ids[chosen]), float(probabilities[chosen])
 
-    def _adjusted(self, logits: Logits) -> Logits:
+    def adjusted(self, logits: Logits) -> Logits:
         """The logits with penalty and bias; the engine's own array where there are none."""
         if not self._seen and not self._bias:
             return logits

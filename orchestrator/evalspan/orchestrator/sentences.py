@@ -26,7 +26,7 @@ LEAD_LETTERS = 16
 
 @dataclass(frozen=True, slots=True)
 class FreeText:
-    """Text with spans, any number of them in any order.
+    """Text with spans, any number of them in any order, and with the registry's channels.
 
     The spans in `required` come first, in this order, each after at most `LEAD_WORDS` words that hold no digit:
     a small model that may talk for as long as it likes never comes to the span, and does the sum itself on the way.
@@ -38,17 +38,19 @@ class FreeText:
         """See `Grammar.compile`."""
         writer = LarkWriter(registry, marks)
         items = [writer.rule(f"span{i}", f"OPEN{i} body{i}") for i in range(len(registry.spans))]
-        inside = f"({' | '.join(items)})* " if items else ""
         for i, rule in enumerate(registry.spans):
             writer.rule(f"OPEN{i}", f"ANY {lark_literal(rule.open)}")
             writer.rule(f"body{i}", writer.body(i))
+        ends = ["TEXT"]
         for i, channel in enumerate(registry.channels):
-            writer.rule(f"ENTER{i}", f"ANY {lark_literal(channel.open)}")
-            writer.rule(f"LEAVE{i}", f"ANY {lark_literal(channel.close)}")
-            items.append(writer.rule(f"channel{i}", f"ENTER{i} {inside if channel.spans else ''}LEAVE{i}"))
+            writer.rule(f"ENTER{i}", writer.up_to(channel.open))
+            inside = writer.enclosed(f"C{i}", channel.close, spans=channel.spans)
+            items.append(writer.rule(f"channel{i}", f"ENTER{i} {inside}LEAVEC{i}"))
+            if channel.is_fence:
+                ends.append(f"ENTER{i} {inside}RESTC{i}?")
         first = "".join(self._first(writer, name) for name in self.required)
         many = f"{writer.rule('item', ' | '.join(items))}* " if items else ""
-        writer.rule("start", f"{first}{many}TEXT?")
+        writer.rule("start", f"{first}{many}({' | '.join(ends)})?")
         writer.rule("TEXT", f"/(?s:.+)/{writer.no_tag}")
         return Compilation(writer.lark(), free_text=marks is not None)
 

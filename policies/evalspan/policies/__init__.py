@@ -6,6 +6,7 @@ from evalspan.policies.models import BUILTINS, Channel, EvaluatorEntry, Example,
 from evalspan.policies.patterns import LinearPattern, PatternError
 from evalspan.policies.registry import Registry, RegistryError
 from evalspan.policies.result import ResultPolicy, quote_piece
+from evalspan.policies.tags import tag_problems
 
 __all__ = [
     "BUILTINS",
@@ -25,4 +26,5 @@ __all__ = [
     "SpanRule",
     "Tightening",
     "quote_piece",
+    "tag_problems",
 ]

@@ -10,9 +10,15 @@ Every error that evalspan raises on purpose is an `EvalspanError`; each lives be
     │   └── OptionError               an option an evaluator does not take
     ├── ScaffoldError                 evalspan.evaluators.scaffold
     ├── VectorError                   evalspan.conformance.vectors
+    ├── FuzzError                     evalspan.conformance.fuzz.errors
+    ├── GrammarNotationError          evalspan.conformance.generators.notation
+    ├── LadderError                   evalspan.conformance.ladder.errors
     ├── RequestError                  evalspan.orchestrator.errors
+    ├── ReceiptError                  evalspan.orchestrator.receipts.canonical
     ├── GrammarError                  evalspan.orchestrator.errors
     ├── DecodeError                   evalspan.orchestrator.errors
+    │   ├── EmptyMask                 no token is allowed
+    │   └── LogitsError               the engine's logits are no finite numbers
     └── BackendError                  evalspan.orchestrator.errors
         ├── ModelError                a model that is missing or cannot be read
         ├── PromptError               a prompt that is empty or longer than the context
@@ -27,8 +33,27 @@ from enum import StrEnum
 __all__ = ["ErrorCode", "EvalspanError"]
 
 
+_MOST_TEXT = 1000
+"""Characters of an error's text: a screen of a terminal has some 2,000."""
+
+
 class EvalspanError(Exception):
-    """Base of every error that evalspan raises on purpose; its text is one line fit for a user."""
+    """Base of every error that evalspan raises on purpose; its text is one line fit for a user.
+
+    Messages quote what users and models wrote. Whatever that is, a terminal and a log get printable characters only,
+    and not too many of them.
+    """
+
+    def __str__(self) -> str:
+        return _one_line(super().__str__())
+
+
+def _one_line(text: str) -> str:
+    if len(text) > _MOST_TEXT:
+        text = f"{text[: _MOST_TEXT - 1]}…"
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 class ErrorCode(StrEnum):

@@ -92,12 +92,21 @@ class SpanRule(_Table):
 
 
 class Channel(_Table):
-    """A part of the output, such as reasoning, in which spans are only text unless `spans` says otherwise."""
+    """A part of the output, such as reasoning, in which spans are only text unless `spans` says otherwise.
+
+    Channels do not nest: inside one, the tags of another are text. One whose tags are the same is a fence, such as
+    three backquotes, and may stay open to the end.
+    """
 
     name: Name
     open: Tag
     close: Tag
     spans: bool = False
+
+    @property
+    def is_fence(self) -> bool:
+        """Whether the same tag opens and closes it."""
+        return self.open == self.close
 
 
 class Policies(_Table):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
-import unicodedata
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -18,6 +17,7 @@ from evalspan.policies.errors import EvalspanError
 from evalspan.policies.limits import Limits
 from evalspan.policies.models import BUILTINS, Channel, EvaluatorEntry, Policies, SpanRule
 from evalspan.policies.patterns import LinearPattern, PatternError
+from evalspan.policies.tags import tag_problems
 
 __all__ = ["Registry", "RegistryError"]
 
@@ -114,6 +114,12 @@ class Registry(BaseModel):
         if problems:
             raise RegistryError(self._source, problems)
         return registry
+
+    def without_channels(self, names: Iterable[str]) -> Self:
+        """This registry without the channels of these names: their tags are text like any other."""
+        left_out = set(names)
+        kept = tuple(channel for channel in self.channels if channel.name not in left_out)
+        return self if len(kept) == len(self.channels) else self.model_copy(update={"channels": kept})
 
     @property
     def limits(self) -> Limits:
@@ -244,30 +250,17 @@ class Registry(BaseModel):
             ):
                 uses.setdefault(tag, f"span[{i}].{path}")
                 roles.setdefault(tag, set()).add(role)
+        entered: dict[str, str] = {}
         for i, channel in enumerate(self.channels):
+            if (first := entered.setdefault(channel.open, channel.name)) != channel.name:
+                yield f"channel[{i}].open", f"{channel.open!r} already opens the channel {first!r}"
             for path, tag in (("open", channel.open), ("close", channel.close)):
                 uses.setdefault(tag, f"channel[{i}].{path}")
-                roles.setdefault(tag, set()).add(f"channel {path}")
+                roles.setdefault(tag, set()).add("channel fence" if channel.is_fence else f"channel {path}")
         for tag, key in uses.items():
             if len(roles[tag]) > 1:
                 yield key, f"{tag!r} is used as {' and '.join(sorted(roles[tag]))}: one tag, one meaning"
-            if not tag.isprintable() or tag != unicodedata.normalize("NFC", tag):
-                yield key, f"{tag!r} must be printable text in Unicode NFC"
-        prefixes: dict[str, str] = {}
-        for tag in uses:
-            for end in range(1, len(tag) + 1):
-                prefixes.setdefault(tag[:end], tag)
-        lengths = sorted({len(tag) for tag in uses})
-        for tag, key in uses.items():
-            for start in range(1, len(tag)):
-                if other := prefixes.get(tag[start:]):
-                    yield key, f"the end of {tag!r} is the start of {other!r}: text could be read as both"
-                    break
-            for length in lengths:
-                for start in range(len(tag) - length + 1):
-                    other = tag[start : start + length]
-                    if other != tag and other in uses:
-                        yield key, f"{tag!r} contains the tag {other!r}"
+        yield from tag_problems(uses, {channel.open for channel in self.channels if channel.is_fence})
 
 
 def _repeated(kind: str, items: Iterable[EvaluatorEntry | SpanRule | Channel]) -> Iterator[tuple[str, str]]:

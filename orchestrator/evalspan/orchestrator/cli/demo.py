@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from evalspan.orchestrator.cli.options import json_option, model_options, open_driver
+from evalspan.orchestrator.cli.receipt import check_receipt, receipt_kept, receipt_option
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,17 +31,20 @@ _SLOTS = 8  # of the experiment: a batch of eight is some three times as fast as
     "--samples", type=click.IntRange(min=1), metavar="N", help="Repeat the experiment on N problems, in each mode."
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the problems.")
+@receipt_option
 @json_option
-def demo(samples: int | None, seed: int, as_json: bool, **where: Any) -> None:
+def demo(samples: int | None, seed: int, receipt: Path | None, as_json: bool, **where: Any) -> None:
     """Ask a small model how many items are in 17 rows of 23 with 91 more.
 
     First the model writes the result itself and gets it wrong; then the engine owns it. --json prints the events of
-    the second run, one a line.
+    the second run, one a line; --receipt is of that run too.
     """
     from rich.console import Console
 
     console = Console(highlight=False)
     where["context"] = where["context"] or _CONTEXT_TOKENS
+    if receipt is not None:
+        check_receipt(receipt, several=samples is not None)
     if samples is not None:
         where["slots"] = where["slots"] or min(samples, _SLOTS)
     with open_driver(**where) as driver:
@@ -49,12 +54,13 @@ def demo(samples: int | None, seed: int, as_json: bool, **where: Any) -> None:
             from evalspan.orchestrator.cli.run import print_json
             from evalspan.orchestrator.experiment import Problem
 
-            print_json(driver.begin(_request(driver, "grammar-eval", Problem(17, 23, 91))))
+            request = _request(driver, "grammar-eval", Problem(17, 23, 91), receipt is not None)
+            print_json(receipt_kept(driver, request, driver.begin(request), receipt))
         else:
-            _two_runs(driver, console)
+            _two_runs(driver, console, receipt)
 
 
-def _request(driver: Driver, mode: Mode, problem: Problem) -> Request:
+def _request(driver: Driver, mode: Mode, problem: Problem, receipt: bool = False) -> Request:
     from evalspan.orchestrator import experiment
     from evalspan.orchestrator.driver import Request
 
@@ -63,10 +69,11 @@ def _request(driver: Driver, mode: Mode, problem: Problem) -> Request:
         mode,
         experiment.grammar_for(mode),
         experiment.MAX_TOKENS,
+        receipt=receipt,
     )
 
 
-def _two_runs(driver: Driver, console: Console) -> None:
+def _two_runs(driver: Driver, console: Console, receipt: Path | None) -> None:
     from evalspan.orchestrator import experiment
     from evalspan.orchestrator.cli.display import injection_table, show_stream
 
@@ -80,7 +87,9 @@ def _two_runs(driver: Driver, console: Console) -> None:
     events: list[Event] = []
     for mode, who in runs:
         console.print(f"\n{mode}: {who}", style="bold")
-        events = show_stream(console, driver.begin(_request(driver, mode, problem)))
+        kept = receipt if mode == "grammar-eval" else None
+        request = _request(driver, mode, problem, kept is not None)
+        events = show_stream(console, receipt_kept(driver, request, driver.begin(request), kept))
         verdict = experiment.judge(problem, events, driver.registry, driver.evaluators)
         style = "green" if verdict == "right" else "red"
         console.print(f"{verdict}: {problem.expression} = {problem.answer}", style=style)

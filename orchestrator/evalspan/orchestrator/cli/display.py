@@ -50,7 +50,7 @@ def injection_table(events: Iterable[Event]) -> Table | None:
     for event in events:
         if isinstance(event, Evaluated | Failed):
             answer = event
-        elif isinstance(event, Injected) and event.kind != "restated" and answer is not None:
+        elif isinstance(event, Injected) and event.kind not in ("restated", "close") and answer is not None:
             table.add_row(
                 event.span,
                 answer.evaluator,
@@ -69,6 +69,9 @@ def finish_line(events: list[Event]) -> str | None:
     if not isinstance(last, Finished) or last.reason == "eos":
         return None
     return {
+        "stop_string": f"stopped at {last.stop_string!r} (--stop)",
+        "time_limit": "stopped: the time is used up (--time-limit)",
+        "decode_error": "stopped: decoding could not go on",
         "length": "stopped at the token limit (--max-tokens) or the end of the context",
         "over_budget": "stopped: the policy's budget of injections is used up",
         "evaluation_error": 'stopped: a span failed whose rule says on_error = "stop", or a bound value has none',

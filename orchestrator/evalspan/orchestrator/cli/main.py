@@ -35,6 +35,7 @@ _COMMANDS = {
     "inspect": "evalspan.orchestrator.cli.inspect:inspect",
     "new-evaluator": "evalspan.orchestrator.cli.new_evaluator:new_evaluator",
     "plugins": "evalspan.orchestrator.cli.plugins:plugins",
+    "receipt": "evalspan.orchestrator.cli.receipt:receipt",
     "registry": "evalspan.orchestrator.cli.registry:registry",
     "run": "evalspan.orchestrator.cli.run:run",
 }

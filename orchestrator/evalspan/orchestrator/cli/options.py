@@ -11,7 +11,7 @@ import click
 if TYPE_CHECKING:
     from evalspan.orchestrator.driver import Driver
 
-__all__ = ["json_option", "model_options", "open_driver", "registry_option", "runtime_option"]
+__all__ = ["engine_pairs", "json_option", "model_options", "open_driver", "registry_option", "runtime_option"]
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -39,7 +39,7 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(
         (
             click.option("--backend", default="llama_cpp", show_default=True, help="See `evalspan plugins`."),
-            click.option("--model", metavar="FILE", help="Model of the backend, such as a GGUF file."),
+            click.option("--model", metavar="FILE", help="Model of the backend: a GGUF file, a server's URL."),
             click.option(
                 "--context", type=click.IntRange(min=1), metavar="TOKENS", help="Size of the model's context."
             ),
@@ -48,6 +48,13 @@ def model_options(command: Callable[..., Any]) -> Callable[..., Any]:
             ),
             click.option(
                 "--threads", type=click.IntRange(min=1), help="CPU threads of the backend; all cores by default."
+            ),
+            click.option(
+                "--engine-option",
+                "engine_options",
+                metavar="NAME=VALUE",
+                multiple=True,
+                help="What one backend alone understands, such as path=sessions of vllm. May be repeated.",
             ),
             registry_option,
             runtime_option,
@@ -66,13 +73,36 @@ def open_driver(
     threads: int | None,
     registry_path: Path | None,
     runtime: Any,
+    grammar_engine: Any = "llguidance",
+    engine_options: tuple[str, ...] = (),
 ) -> Driver:
     """The driver that `model_options` describe; the registry is read before the model, which takes longer."""
-    from evalspan.orchestrator.backend import BackendOptions
+    from evalspan.orchestrator.backend import BackendOptions, check_engine_options
     from evalspan.orchestrator.driver import Driver
+    from evalspan.orchestrator.engines import engine_identity
     from evalspan.orchestrator.plugins import backend_class
     from evalspan.policies import Registry
 
+    engine_identity(grammar_engine)
     registry = Registry.load(registry_path)
-    options = BackendOptions(model=model, context_tokens=context, threads=threads, slots=slots)
-    return Driver(backend_class(backend)(options), registry, runtime=runtime)
+    engine = engine_pairs(engine_options)
+    options = BackendOptions(model=model, context_tokens=context, threads=threads, slots=slots, engine=engine)
+    chosen = backend_class(backend)
+    check_engine_options(chosen, engine)
+    opened = chosen(options)
+    try:
+        return Driver(opened, registry, runtime=runtime, grammar_engine=grammar_engine)
+    except BaseException:
+        opened.shutdown()
+        raise
+
+
+def engine_pairs(texts: tuple[str, ...]) -> dict[str, str]:
+    """The options of `--engine-option`, by name."""
+    pairs = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not (name and equals and value):
+            raise click.UsageError(f"--engine-option wants NAME=VALUE, got {text!r}")
+        pairs[name] = value
+    return pairs

@@ -62,10 +62,10 @@ class Lexemes:
         self._definitions = definitions
         self._positions: list[_Position] = []
 
-    def add(self, node: Node) -> str:
-        """The part as the right side of a rule."""
+    def add(self, node: Node, *, continues: bool = False) -> str:
+        """The part as the right side of a rule. Where it `continues` an output it may begin with a result."""
         shape = self._shape(node)
-        for position in shape.first:
+        for position in () if continues else shape.first:
             if isinstance(self._positions[position].node, Forced):
                 raise GrammarError(f"{self._positions[position].node.path}: there is no result yet at the start")
         self._check(shape.first)

@@ -76,7 +76,7 @@ def _next(lark: str) -> frozenset[int]:
 
 def _matcher(lark: str) -> Any:
     grammar = LLMatcher.grammar_from_lark(lark)
-    matcher = LLMatcher(_tokenizer(), grammar, log_level=0, limits=engine_limits())
+    matcher = LLMatcher(_tokenizer(), grammar, log_level=0, limits=engine_limits(lark))
     if matcher.is_error():
         raise GrammarError(f"the grammar does not compile: {matcher.get_error().strip().splitlines()[0]}")
     return matcher

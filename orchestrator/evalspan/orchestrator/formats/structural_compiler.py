@@ -98,7 +98,7 @@ class StructuralCompiler:
             check_schema(schema, "")
         except GrammarError as error:
             raise GrammarError(f"{place}: {error}") from None
-        text = lark_json(schema)
+        text = lark_json(schema, f"{place}: ")
         number = first_bytes(text) & _NUMBER
         return self._ended(SubGrammar(text, path, grows=_NUMBER if number else frozenset()), path, ends)
 

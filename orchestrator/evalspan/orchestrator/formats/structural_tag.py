@@ -17,7 +17,7 @@ from pydantic import BaseModel, ValidationError
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.formats.lexemes import Lexemes
 from evalspan.orchestrator.formats.structural_compiler import StructuralCompiler
-from evalspan.orchestrator.formats.structural_models import EvaluatedTag, StructuralSpec
+from evalspan.orchestrator.formats.structural_models import ConstString, EvaluatedTag, StructuralSpec, Tag
 from evalspan.orchestrator.grammar import Compilation, Marks
 from evalspan.orchestrator.lark import LarkWriter
 from evalspan.policies import Registry, RegistryError, SpanRule
@@ -29,9 +29,13 @@ _MAX_DEPTH = 64  # formats in one another; real documents have five
 
 @dataclass(frozen=True, slots=True)
 class StructuralTag:
-    """A structural tag by its JSON text."""
+    """A structural tag by its JSON text.
+
+    Where it `continues` an output, there may be results from before, and it may begin with one said again.
+    """
 
     text: str
+    continues: bool = False
 
     @classmethod
     def from_json(cls, document: Any) -> StructuralTag:
@@ -39,15 +43,27 @@ class StructuralTag:
         return cls(json.dumps(document, ensure_ascii=False, sort_keys=True))
 
     def registry_for(self, registry: Registry) -> Registry:
-        """See `ExtendsRegistry.registry_for`."""
+        """See `ExtendsRegistry.registry_for`.
+
+        A channel whose tags the document writes itself is none in this output: the document says what may stand in
+        it.
+        """
+        texts = tuple(_texts(self._spec().format))
+        written = [
+            channel.name
+            for channel in registry.channels
+            if any(tag in text for tag in (channel.open, channel.close) for text in texts)
+        ]
+        registry = registry.without_channels(written)
         spans = list(registry.spans)
         for path, tag in _evaluated(self._spec().format, "format"):
+            name = tag.name or tag.evaluator
+            new = _checked_rule(path, tag, name)
             if any(_is(tag, rule) for rule in spans):
                 continue
-            name = tag.name or tag.evaluator
             if any(rule.name == name for rule in spans):
                 raise GrammarError(f"{path}: another span is called {name!r}: give this one a `name` of its own")
-            spans.append(_rule(tag, name))
+            spans.append(new)
         if len(spans) == len(registry.spans):
             return registry
         try:
@@ -64,7 +80,7 @@ class StructuralTag:
             names[path] = next(rule.name for rule in registry.spans if _is(tag, rule))
         compiler = StructuralCompiler(writer, names)
         node = compiler.compile(self._spec().format, "format")
-        writer.rule("start", Lexemes(writer, compiler.definitions).add(node))
+        writer.rule("start", Lexemes(writer, compiler.definitions).add(node, continues=self.continues))
         return Compilation(writer.lark(), tuple(writer.directives), spans=frozenset(writer.spans))
 
     def _spec(self) -> StructuralSpec:
@@ -119,6 +135,20 @@ def _evaluated(model: BaseModel, path: str) -> Iterator[tuple[str, EvaluatedTag]
                     yield from _evaluated(item, f"{path}.{name}[{index}]")
 
 
+def _texts(model: BaseModel) -> Iterator[str]:
+    """The texts that a format has the model write as they stand."""
+    if isinstance(model, ConstString):
+        yield model.value
+    elif isinstance(model, Tag):
+        yield model.begin
+        yield from (model.end,) if isinstance(model.end, str) else model.end
+    for name in type(model).model_fields:
+        value = getattr(model, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(item, BaseModel):
+                yield from _texts(item)
+
+
 def _is(tag: EvaluatedTag, rule: SpanRule) -> bool:
     """Whether the tag is this span; what may stand in it is the grammar's affair."""
     same = _rule(tag, rule.name)
@@ -128,6 +158,15 @@ def _is(tag: EvaluatedTag, rule: SpanRule) -> bool:
     named = tag.name is None or tag.name == rule.name
     ends = (rule.open, rule.close, rule.evaluator) == (same.open, same.close, same.evaluator)
     return ends and named and errors and stops and (fences or "result" not in tag.model_fields_set)
+
+
+def _checked_rule(path: str, tag: EvaluatedTag, name: str) -> SpanRule:
+    try:
+        return _rule(tag, name)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+        keys = ".".join({"open": "begin", "close": "end"}.get(str(key), str(key)) for key in first["loc"])
+        raise GrammarError(f"{path}.{keys}: {first['msg'][:1].lower()}{first['msg'][1:]}") from None
 
 
 def _rule(tag: EvaluatedTag, name: str) -> SpanRule:

@@ -11,7 +11,7 @@ from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.events import Evaluated, Failed, InjectionKind
 from evalspan.orchestrator.grammar import Resolved, Written
 from evalspan.orchestrator.json.engine import json_text
-from evalspan.orchestrator.json.keywords import ASSERT, BIND, pointer
+from evalspan.orchestrator.json.keywords import ASSERT, BIND, REFUSAL, pointer
 from evalspan.orchestrator.json.places import Path, Place
 from evalspan.orchestrator.json.references import end_of, referred
 from evalspan.orchestrator.json.templates import Style, Template, parse_slot, parse_template
@@ -84,6 +84,8 @@ def bound(root: Place, place: Place, registry: Registry) -> Bound:
         GrammarError: it is not well formed, or refers to what is not there yet; the text has its pointer.
     """
     where = pointer(BIND, base=place.where)
+    if REFUSAL in place.schema:
+        raise GrammarError(f"schema at {where}: a refusal is the model's own; a bound field cannot be one")
     if place.kind != "value" or place.parent is None or place.parent.kind != "object":
         raise GrammarError(f"schema at {where}: only a property can be bound; this one {place.obstacle or 'is none'}")
     table = _table(place.schema[BIND], where, ("evaluator", "input", "template"))
@@ -159,7 +161,7 @@ def _rule(place: Place, where: str) -> FieldRule:
     types = [name for name in place.types if name != "null"]
     if len(types) != 1 or types[0] in ("array", "object"):
         raise GrammarError(f"schema at {where}: a bound field has one type: integer, number, string or boolean")
-    schema = {key: value for key, value in place.schema.items() if key not in (BIND, ASSERT)}
+    schema = {key: value for key, value in place.schema.items() if key not in (BIND, ASSERT, REFUSAL)}
     nullable = "null" in place.types
     for keyword, values in (("const", [schema.get("const")]), ("enum", schema.get("enum"))):
         nullable = nullable and (keyword not in schema or None in (values or []))

@@ -11,7 +11,7 @@ from typing import Any
 from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
 
 from evalspan.orchestrator.errors import GrammarError
-from evalspan.orchestrator.json.keywords import ASSERT, BIND, Schema, pointer
+from evalspan.orchestrator.json.keywords import ASSERT, BIND, REFUSAL, Schema, pointer
 
 __all__ = ["ITEM_SEPARATOR", "KEY_SEPARATOR", "check_schema", "json_text", "lark_json", "matches", "parts"]
 
@@ -52,11 +52,12 @@ def json_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(ITEM_SEPARATOR, KEY_SEPARATOR))
 
 
-def lark_json(schema: Schema) -> str:
-    """A value of the schema as a part of a Lark rule."""
+def lark_json(schema: Schema, where: str = "") -> str:
+    """A value of the schema, which stands at the pointer `where`, as a part of a Lark rule."""
     if isinstance(schema, bool):
         schema = {} if schema else {"anyOf": [False]}
-    return "%json " + json.dumps({**_plain(schema), "x-guidance": _OPTIONS}, ensure_ascii=False)
+    place = {"$comment": where} if where else {}  # for what an engine has to say of it
+    return "%json " + json.dumps({**_plain(schema), **place, "x-guidance": _OPTIONS}, ensure_ascii=False)
 
 
 def _plain(schema: Any) -> Any:
@@ -65,7 +66,7 @@ def _plain(schema: Any) -> Any:
         return schema
     out: dict[str, Any] = {}
     for keyword, value in schema.items():
-        if keyword in (BIND, ASSERT):
+        if keyword in (BIND, ASSERT, REFUSAL):
             continue
         if keyword in _MAPS:
             out[keyword] = {name: _plain(item) for name, item in value.items()}

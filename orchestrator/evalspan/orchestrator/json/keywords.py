@@ -24,6 +24,7 @@ __all__ = [
     "ENFORCED",
     "FORMATS",
     "MAX_NUMBER",
+    "REFUSAL",
     "REFUSED",
     "TYPES",
     "Formats",
@@ -39,7 +40,7 @@ Schema = dict[str, Any] | bool
 Formats = Literal["assertion", "annotation"]
 """What `format` does: text must be of the format, one that is not known being refused; or nothing."""
 
-BIND, ASSERT = "x-evalspan", "x-evalspan-assert"
+BIND, ASSERT, REFUSAL = "x-evalspan", "x-evalspan-assert", "x-evalspan-refusal"
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -101,6 +102,8 @@ class SchemaText:
         self.formats = formats
         self.extensions: list[str] = []
         """Pointers of the schemas that have an `x-evalspan` or `x-evalspan-assert`."""
+        self.refusals: list[str] = []
+        """Pointers of the schemas that have an `x-evalspan-refusal`."""
         self.references: list[tuple[str, str]] = []
         """Pointers of the schemas that have a `$ref`, and its address without the fragment."""
         self.resources = {""}
@@ -185,6 +188,11 @@ def _schema(schema: Any, where: str, base: str, depth: int, found: SchemaText) -
             out[keyword] = _text(value, place)
         elif keyword in (BIND, ASSERT):
             found.extensions.append(where)
+            out[keyword] = value
+        elif keyword == REFUSAL:
+            if value is not True:
+                raise _refused(where, keyword, "must be true")
+            found.refusals.append(where)
             out[keyword] = value
         else:
             raise _refused(where, keyword, "no keyword of JSON Schema 2020-12 that can be enforced has this name")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evalspan.orchestrator.errors import GrammarError
-from evalspan.orchestrator.json.keywords import ASSERT, BIND, Schema, pointer
+from evalspan.orchestrator.json.keywords import ASSERT, BIND, REFUSAL, Schema, pointer
 
 __all__ = ["Path", "Place", "places", "shape"]
 
@@ -21,7 +21,7 @@ _EVERYWHERE = {"$defs", "definitions", "type", ASSERT}
 _OBJECT = {*_EVERYWHERE, "properties", "required", "additionalProperties"}
 _ARRAY = {*_EVERYWHERE, "items", "minItems", "maxItems"}
 _VALUE = {
-    *(*_EVERYWHERE, BIND, "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *(*_EVERYWHERE, BIND, REFUSAL, "enum", "const", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
     *("multipleOf", "minLength", "maxLength", "pattern", "format"),
 }
 

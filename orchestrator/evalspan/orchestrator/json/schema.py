@@ -16,6 +16,7 @@ from evalspan.orchestrator.json.bindings import Bound, assertions, bound
 from evalspan.orchestrator.json.engine import ITEM_SEPARATOR, KEY_SEPARATOR, check_schema, json_text, lark_json, parts
 from evalspan.orchestrator.json.keywords import ASSERT, BIND, Formats, Schema, SchemaText, pointer, read_schema
 from evalspan.orchestrator.json.places import Place, places
+from evalspan.orchestrator.json.refusals import refusals
 from evalspan.orchestrator.json.tracker import Tracking
 from evalspan.orchestrator.lark import LarkWriter, lark_literal
 from evalspan.policies import Registry
@@ -31,6 +32,8 @@ class JsonSchema:
         GrammarError: the schema has a keyword that cannot be enforced; the text has its pointer.
         """
         self._schema, self._found = read_schema(schema, formats)
+        self._given = json.dumps(schema, ensure_ascii=False)
+        self.formats: Formats = formats
         self._text = json_text(self._schema)
         self._last: tuple[Registry, Marks | None, Compilation] | None = None  # many requests share one schema
 
@@ -45,6 +48,11 @@ class JsonSchema:
             return cls(json.loads(text, object_pairs_hook=_once, parse_constant=_no_number), formats=formats)
         except (ValueError, RecursionError) as error:
             raise GrammarError(f"the schema is no JSON: {error}") from None
+
+    @property
+    def text(self) -> str:
+        """The schema as it was given, as JSON."""
+        return self._given
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, JsonSchema) and other._text == self._text
@@ -62,15 +70,17 @@ class JsonSchema:
     def _compile(self, registry: Registry, marks: Marks | None) -> Compilation:
         check_schema(self._schema, "")
         writer = LarkWriter(registry, marks)
+        named = refusals(self._schema, self._found.refusals)
         if not self._found.extensions:
             writer.rule("start", lark_json(self._schema))
-            return Compilation(writer.lark(), inert=True)
+            return Compilation(writer.lark(), inert=True, observation=Tracking(named) if named else None)
         tree = places(self._schema)
         _check_reached(tree, self._found)
         fields = {place: bound(tree, place, registry) for place in tree.all() if BIND in place.schema}
         checks = [check for place in tree.all() for check in assertions(tree, place, registry)]
         writer.rule("start", _Rules(self._schema, writer, fields).value(tree))
-        tracking = Tracking(tuple(checks)) if marks is not None else None
+        # Where the model writes the values itself nothing is asserted; a refusal is its own word in any case.
+        tracking = Tracking((*checks, *named)) if marks is not None else Tracking(named) if named else None
         return Compilation(writer.lark(), tuple(writer.directives), inert=True, observation=tracking)
 
 
@@ -119,7 +129,7 @@ class _Rules:
         inside = [part for part, _ in parts(schema, "") if isinstance(part, dict) and part is not schema]
         if any(BIND in part or ASSERT in part for part in inside):
             raise GrammarError(f"schema at {place.where or '/'}: {_PLAIN}; this {place.obstacle}")
-        return lark_json(schema)
+        return lark_json(schema, place.where)
 
     def _name(self) -> str:
         self._count += 1
@@ -145,7 +155,7 @@ class _Rules:
         space = KEY_SEPARATOR.removeprefix(":")
         field = self._fields.get(place)
         if field is not None and self._writer.marks is not None:
-            return self._writer.directive(field, f"{lark_literal(space)} {lark_json(field.rule.shape)}")
+            return self._writer.directive(field, f"{lark_literal(space)} {lark_json(field.rule.shape, place.where)}")
         return self._writer.rule(self._name(), f"{lark_literal(space)} {self.value(place)}")
 
     def _array(self, place: Place) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from copy import copy, deepcopy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from evalspan.evaluators import Failure, Value
 from evalspan.orchestrator.events import AssertionFailed, Event, FinishReason
@@ -19,10 +20,23 @@ from evalspan.orchestrator.json.keywords import pointer
 from evalspan.orchestrator.json.places import Path, shape
 from evalspan.orchestrator.json.templates import Template
 
-__all__ = ["Assertion", "JsonTracker", "Tracking"]
+__all__ = ["Assertion", "Check", "JsonTracker", "Tracking"]
 
 _STRING_STOP = re.compile(rb'["\\]')  # one character: it cannot backtrack
 _NOTHING = Observed()
+
+
+class Check(Protocol):
+    """What is looked at once a value is complete. Hashable, equal where it does the same."""
+
+    @property
+    def stops(self) -> bool:
+        """Whether its event ends the generation."""
+        ...
+
+    def check(self, tracker: JsonTracker, path: Path, written: Written) -> Event | None:
+        """What there is to tell about the value at `path`."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +49,7 @@ class Assertion:
     stops: bool
 
     def check(self, tracker: JsonTracker, path: Path, written: Written) -> AssertionFailed | None:
-        """The event where it does not hold for the value at `path`."""
+        """See `Check.check`: the event where it does not hold for the value at `path`."""
         instance = self.template.instance(tracker, path[: self.holder])
         if isinstance(instance, Failure):
             return self._failed(path, "", instance, 0.0)
@@ -55,22 +69,22 @@ class Assertion:
 
 @dataclass(frozen=True, slots=True)
 class Tracking:
-    """The assertions of a schema, each with the path whose completion it waits for."""
+    """The checks of a schema, each with the path whose completion it waits for."""
 
-    assertions: tuple[tuple[Path, Assertion], ...]
+    checks: tuple[tuple[Path, Check], ...]
 
     def start(self) -> JsonTracker:
         """A tracker for a new document."""
-        waiting: dict[Path, list[Assertion]] = {}
-        for path, assertion in self.assertions:
-            waiting.setdefault(path, []).append(assertion)
+        waiting: dict[Path, list[Check]] = {}
+        for path, check in self.checks:
+            waiting.setdefault(path, []).append(check)
         return JsonTracker(waiting)
 
 
 class JsonTracker:
     """One document on its way. Containers are dicts and lists, and every other value is its JSON text."""
 
-    def __init__(self, waiting: Mapping[Path, list[Assertion]] | None = None) -> None:
+    def __init__(self, waiting: Mapping[Path, list[Check]] | None = None) -> None:
         self._waiting = waiting or {}
         self._stack: list[dict[str, Any] | list[Any]] = []
         self._path: list[Any] = []
@@ -99,13 +113,21 @@ class JsonTracker:
         events: list[Event] = []
         stop: FinishReason | None = None
         for path in self._complete(data):
-            for assertion in self._waiting.get(shape(path), ()):
-                failed = assertion.check(self, path, written())
-                if failed is not None:
-                    events.append(failed)
-                    if assertion.stops:
+            for check in self._waiting.get(shape(path), ()):
+                event = check.check(self, path, written())
+                if event is not None:
+                    events.append(event)
+                    if check.stops:
                         stop = "assertion_failed"
         return Observed(tuple(events), stop) if events else _NOTHING
+
+    def fork(self) -> JsonTracker:
+        """See `Observer.fork`. As long as the document, as its containers are copied."""
+        twin = copy(self)
+        twin._root, twin._stack = deepcopy((self._root, self._stack))  # together: the stack holds parts of the root
+        twin._path = list(self._path)
+        twin._scalar = bytearray(self._scalar)
+        return twin
 
     def _complete(self, data: bytes) -> Iterator[Path]:
         """Take the bytes; yield the path of each value as it becomes complete."""
