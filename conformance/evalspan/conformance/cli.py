@@ -8,6 +8,11 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from evalspan.conformance.differential_cli import differential
+from evalspan.conformance.ladder_cli import ladder
+from evalspan.conformance.mutants_cli import mutants
+from evalspan.conformance.oracle_cli import oracle
+from evalspan.conformance.probability_cli import probability
+from evalspan.conformance.suite_cli import merge, run
 from evalspan.orchestrator.cli.options import json_option
 
 if TYPE_CHECKING:
@@ -18,10 +23,16 @@ __all__ = ["conformance"]
 
 @click.group()
 def conformance() -> None:
-    """Run what must hold: the operator vectors, and the module against the reference."""
+    """Run what must hold: a suite of requirements on any backend, and its parts apart."""
 
 
 conformance.add_command(differential)
+conformance.add_command(ladder)
+conformance.add_command(mutants)
+conformance.add_command(oracle)
+conformance.add_command(merge)
+conformance.add_command(probability)
+conformance.add_command(run)
 
 
 @conformance.command()

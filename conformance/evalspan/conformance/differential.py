@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from evalspan.conformance.generators import GENERATORS, Chance, Sample
-from evalspan.conformance.minimize import minimized
+from evalspan.conformance.minimize import minimized_sample
 from evalspan.conformance.runtimes import on_runtime
 from evalspan.conformance.vectors import Evaluate, comparable
 from evalspan.evaluators import Outcome, RuntimeName, Value
@@ -125,9 +125,5 @@ def _shortened(both: Pair, index: int, sample: Sample) -> Disagreement:
     def differs(data: bytes, options: Mapping[str, int]) -> bool:
         return not agree(*both.answers(Sample(data, options)))
 
-    options = sample.options
-    if differs(sample.data, {}):
-        options = {}
-    data = minimized(sample.data, lambda part: differs(part, options))
-    shortest = Sample(data, options)
+    shortest = minimized_sample(sample, differs)
     return Disagreement(index, sample, shortest, both.answers(shortest))

@@ -2,39 +2,48 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-__all__ = ["minimized"]
+from evalspan.conformance.generators import Sample
+from evalspan.conformance.generators.tokens import tokens
 
-_TOKENS = re.compile(rb"\\u[0-9a-fA-F]{4}|[A-Za-z0-9_]+|[\x80-\xff]+|.", re.DOTALL)
-"""What of an input is taken out as a whole: an escape, a word, a run that is not ASCII, any other byte."""
+__all__ = ["minimized", "minimized_sample"]
 
 MAX_TRIALS = 5000
 """How many smaller inputs are tried: seconds, where each takes up to a millisecond."""
 
 
-def minimized(data: bytes, keeps: Callable[[bytes], bool]) -> bytes:
+def minimized(data: bytes, keeps: Callable[[bytes], bool], *, trials: int = MAX_TRIALS) -> bytes:
     """A short part of `data` for which `keeps` is true, as it is for `data`.
 
     No token, no byte and no two neighbours of either can be taken out, unless the trials ran out.
 
     Source: Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002 (the algorithm ddmin).
     """
-    trials = _Trials(keeps)
+    left = _Trials(keeps, trials)
     while True:
         before = data
-        data = _fewest(_TOKENS.findall(data), trials)
-        data = _fewest([data[at : at + 1] for at in range(len(data))], trials)
+        data = _fewest(tokens(data), left)
+        data = _fewest([data[at : at + 1] for at in range(len(data))], left)
         if data == before:
             return data
+
+
+def minimized_sample(
+    sample: Sample, keeps: Callable[[bytes, Mapping[str, int]], bool], *, trials: int = MAX_TRIALS
+) -> Sample:
+    """As `minimized`, for an input with options: with the default ones where these keep the property too."""
+    options = sample.options
+    if options and keeps(sample.data, {}):
+        options = {}
+    return Sample(minimized(sample.data, lambda part: keeps(part, options), trials=trials), options)
 
 
 class _Trials:
     """The property, asked a limited number of times."""
 
-    def __init__(self, keeps: Callable[[bytes], bool]) -> None:
-        self.left = MAX_TRIALS
+    def __init__(self, keeps: Callable[[bytes], bool], most: int) -> None:
+        self.left = most
         self._keeps = keeps
 
     def keep(self, pieces: Sequence[bytes]) -> bool:

@@ -87,3 +87,55 @@ def driver(as_json: bool, rounds: int, model: str | None) -> None:
     for row in rows:
         click.echo(f"{'met' if row.met else 'not met':8}{row.ratio:7.3f}  goal {row.goal:.2f}  {row.name}")
     click.echo(f"mask of plain text: mean {mask_us['mean']} us (goal 5), 99th percentile {mask_us['p99']} us (goal 50)")
+
+
+@bench.command()
+@json_option
+@click.option("--rounds", type=click.IntRange(min=1), default=3, show_default=True, help="Interleaved rounds.")
+@click.option(
+    "--minutes",
+    type=click.FloatRange(min=0),
+    default=8.0,
+    show_default=True,
+    help="No round is begun after this time, loading included.",
+)
+@click.option("--model", metavar="DIR", help="A model that vLLM reads, or a GGUF file; SmolLM2-135M by default.")
+@click.option(
+    "--engine-option", "engine_options", metavar="NAME=VALUE", multiple=True, help="As in `evalspan run`; not path."
+)
+def vllm(as_json: bool, rounds: int, minutes: float, model: str | None, engine_options: tuple[str, ...]) -> None:
+    """What evalspan costs inside vLLM, what its three paths take, and what a tool call does. On a CPU or a GPU.
+
+    A row is a ratio of speeds, ours over the baseline's; the goal is a floor. With --json: {"machine", "load",
+    "rounds", "rows": [{"name", "ratio", "goal", "informative"}], "loads", "paths", "worker",
+    "calculation_ms"}.
+    """
+    from dataclasses import asdict
+
+    from evalspan.backends.vllm_backend import VllmBackend
+    from evalspan.conformance.bench.machine import load, machine_line
+    from evalspan.orchestrator.backend import check_engine_options
+    from evalspan.orchestrator.cli.options import engine_pairs
+
+    options = engine_pairs(engine_options)
+    check_engine_options(VllmBackend, options)
+    VllmBackend.find()
+
+    from evalspan.conformance.bench.vllm_rows import run
+
+    others = load()
+    found = run(rounds, minutes, model, options)
+    machine = machine_line("vllm", "llguidance")
+    if as_json:
+        figures = asdict(found)
+        for row in figures["rows"]:
+            row["ratio"] = round(row["ratio"], 4)
+        click.echo(json.dumps({"machine": machine, "load": others, **figures}))
+        return
+    click.echo(f"{machine}; load {others} before; {found.rounds} rounds")
+    for row in found.rows:
+        says = "wall" if row.informative else "met" if row.met else "not met"
+        click.echo(f"{says:8}{row.ratio:7.3f}  goal {row.goal:.2f}  {row.name}")
+    for figure in (*found.loads, *found.paths, *found.worker):
+        click.echo("  ".join(f"{name} {value}" for name, value in figure.items()))
+    click.echo("a calculation, ms: " + ", ".join(f"{name} {ms}" for name, ms in found.calculation_ms.items()))

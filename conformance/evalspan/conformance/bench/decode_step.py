@@ -12,7 +12,7 @@ import numpy as np
 
 from evalspan.conformance.bench.subjects import Subject
 from evalspan.conformance.bench.timing import collection_off, median_us, timed
-from evalspan.orchestrator.backend import BackendOptions, Feed, Logits, RequestEngine, StepEngine
+from evalspan.orchestrator.backend import BackendOptions, Feed, Logits, StepEngine
 from evalspan.orchestrator.errors import BackendError
 from evalspan.orchestrator.plugins import backend_class
 
@@ -57,7 +57,7 @@ def between_steps(model: str, subjects: Sequence[Subject], each: int, step: Call
     backend = backend_class("llama_cpp")(BackendOptions(model=None if model == "default" else model))
     try:
         engine = backend.engine
-        if isinstance(engine, RequestEngine):
+        if not isinstance(engine, StepEngine):
             raise BackendError(f"backend {backend.name!r} does not decode step by step")
         generation = _Generation(engine, backend.tokenizer.encode_prompt(_PROMPT))
         steps = array("q")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalspan.conformance.generators.chance import Chance
+from evalspan.conformance.generators.tokens import tokens
 
-__all__ = ["BYTES", "mutated", "noise"]
+__all__ = ["BYTES", "mutated", "noise", "spliced", "stretched"]
 
 BYTES = (
     *(b" ", b"\t", b"\r\n", b"\n", b"\0", b"\x0b", b"\x1f", b"\x7f", b"\\", b'"', b"'", b"(", b")", b",", b"-", b"."),
@@ -50,3 +51,36 @@ def noise(chance: Chance, fragments: Sequence[bytes]) -> bytes:
     if chance.one_in(4):
         return bytes(chance.below(256) for _ in range(chance.size(24)))
     return b"".join(chance.pick(BYTES if chance.one_in(4) else fragments) for _ in range(chance.size(16)))
+
+
+def spliced(data: bytes, other: bytes, chance: Chance) -> bytes:
+    """Tokens of `data` with a run of them replaced by a run of tokens of `other`, or one followed by the other."""
+    left, right = tokens(data), tokens(other)
+    if not left or not right:
+        return data + other
+    start, end = chance.below(len(left) + 1), chance.below(len(left) + 1)
+    first, last = chance.below(len(right)), chance.size(len(right))
+    if chance.one_in(3):
+        return b"".join(left[:start] + right[first:])
+    low, high = min(start, end), max(start, end)
+    return b"".join(left[:low] + right[first : first + last] + left[high:])
+
+
+def stretched(data: bytes, chance: Chance, most: int) -> bytes:
+    """`data` with a run of its tokens repeated, up to `most` bytes: where work grows faster than the input it shows."""
+    pieces = tokens(data)
+    if not pieces:
+        return data
+    start = chance.below(len(pieces))
+    run = pieces[start : start + chance.size(6)]
+    unit = b"".join(run)
+    room = max(0, most - len(data)) // len(unit)
+    times = room if chance.one_in(3) else chance.size(max(1, room))
+    closing = b"".join(_CLOSING.get(piece, b"") for piece in reversed(run)) if chance.one_in(2) else b""
+    if closing:
+        times = min(times, max(0, most - len(data)) // (len(unit) + len(closing)))
+    head, tail = b"".join(pieces[:start]), b"".join(pieces[start + len(run) :])
+    return head + unit * (times + 1) + tail + closing * times
+
+
+_CLOSING = {b"(": b")", b"[": b"]", b"{": b"}"}

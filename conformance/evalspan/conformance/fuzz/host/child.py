@@ -1,0 +1,166 @@
+"""The child process of a host target, seen from outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from evalspan.conformance.fuzz.errors import FuzzError
+
+__all__ = ["Child", "HostReply"]
+
+_START_SECONDS = 120.0
+"""Imports and the first compilation of the modules take a second, on a machine with nothing else to do."""
+
+_WAIT_SECONDS = 120.0
+"""For an answer, in wall time: the limit is on CPU time, and this one is for a process that sleeps."""
+
+_TRACED = re.compile(r'File "([^"]*/evalspan/[^"]*)", line \d+ in (\S+)')
+"""A frame as faulthandler writes it."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostReply:
+    """What became of an input."""
+
+    kind: str
+    """`value`, `refused`, or the name of the oracle that objects."""
+    what: str
+    where: str = ""
+    detail: str = ""
+    microseconds: int = 0
+    """CPU time."""
+    lines: tuple[int, ...] = ()
+    """Lines that were reached for the first time in that process."""
+
+
+class Child:
+    """One process with its pipes and a folder of its own."""
+
+    def __init__(self, name: str, folder: Path, *, seconds: float, memory: int, cover: bool) -> None:
+        """`folder` is there and empty; `seconds` of CPU time and bytes of added `memory` are for each input.
+
+        Raises:
+            FuzzError: the process ended before it could be asked.
+        """
+        self._folder = folder
+        self._seconds = seconds
+        there, self._to = os.pipe()
+        self._from, back = os.pipe()
+        command = [sys.executable, "-m", "evalspan.conformance.fuzz.host.child_main", name, str(seconds), str(memory)]
+        command += ["cover" if cover else "plain", str(there), str(back)]
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - this interpreter
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                pass_fds=(there, back),
+                cwd=folder,
+                env={**os.environ, **_environment(folder)},
+                start_new_session=True,  # Ctrl-C is for the fuzzer
+            )
+        finally:
+            os.close(there)
+            os.close(back)
+        self._poll = select.poll()
+        self._poll.register(self._from, select.POLLIN)
+        try:
+            self._read(_START_SECONDS)
+        except (EOFError, TimeoutError, OSError):
+            self._kill()
+            said = b"" if self._process.stderr is None else self._process.stderr.read()
+            self.close()
+            last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no word"]
+            raise FuzzError(f"host:{name}: its process ended while it was opened: {last[0]}") from None
+
+    def ask(self, data: bytes) -> HostReply | None:
+        """What became of an input; None where the process is gone or must be ended, and `ended` says how.
+
+        The process is of no use after None.
+        """
+        try:
+            os.write(self._to, struct.pack("<I", len(data)) + data)  # 16 KiB at most, less than any pipe holds
+            answer = self._read(_WAIT_SECONDS)
+        except (EOFError, TimeoutError, OSError):
+            return None
+        lines = tuple(answer["lines"])
+        return HostReply(answer["kind"], answer["what"], answer["where"], answer["detail"], answer["us"], lines)
+
+    def ended(self) -> HostReply:
+        """How the process ended."""
+        microseconds = int(self._seconds * 1e6)
+        try:
+            status = self._process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            self._kill()
+            detail = f"no answer within {_WAIT_SECONDS:g} s of wall time"
+            return HostReply("hang", "waits", "", detail, microseconds)
+        where = self._traced()
+        if status == -signal.SIGPROF:
+            return HostReply("hang", "computes", where, f"more than {self._seconds:g} s of CPU time", microseconds)
+        how = f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
+        return HostReply("died", how, where)
+
+    def close(self) -> None:
+        """End the process and all that it started."""
+        self._kill()
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        os.close(self._to)
+        os.close(self._from)
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _traced(self) -> str:
+        """The innermost frame of evalspan in the trace that the process left, of the thread that was at work."""
+        try:
+            text = self._folder.joinpath("trace").read_text("utf-8", "replace")
+        except OSError:
+            return ""
+        threads = text.split("hread 0x")  # the first thread is the last in the trace, and does all but the clock's work
+        current = [thread for before, thread in pairwise(threads) if before.endswith("Current t")]
+        for thread in (*current, threads[-1]):
+            for path, function in _TRACED.findall(thread):
+                if "/fuzz/host/" not in path:
+                    return f"{Path(path).name}:{function}"
+        return ""
+
+    def _read(self, seconds: float) -> dict[str, Any]:
+        until = time.monotonic() + seconds
+        (length,) = struct.unpack("<I", self._exactly(4, until))
+        answer: dict[str, Any] = json.loads(self._exactly(length, until))
+        return answer
+
+    def _exactly(self, count: int, until: float) -> bytes:
+        data = b""
+        while len(data) < count:
+            left = until - time.monotonic()
+            if left <= 0 or not self._poll.poll(left * 1000):
+                raise TimeoutError
+            part = os.read(self._from, count - len(data))
+            if not part:
+                raise EOFError
+            data += part
+        return data
+
+
+def _environment(folder: Path) -> Mapping[str, str]:
+    """The same in every run, whatever the user has set; the cache is shared by the processes of a target."""
+    return {"PYTHONHASHSEED": "0", "TMPDIR": str(folder), "EVALSPAN_CACHE": str(folder.parent / "cache")}
