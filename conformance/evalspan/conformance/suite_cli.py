@@ -45,7 +45,14 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
     metavar="[NAME=]MODEL",
     help="The model of the backends that need one, or with NAME= of one of them. May be repeated.",
 )
-@click.option("--only", default="*", metavar="GLOB", help="Only the requirements whose ids match, such as 'EVS-INJ-*'.")
+@click.option(
+    "--only",
+    "patterns",
+    multiple=True,
+    default=("*",),
+    metavar="GLOB",
+    help="Only the requirements whose ids match, such as 'EVS-INJ-*'. May be repeated.",
+)
 @click.option(
     "--baseline",
     "baseline_file",
@@ -57,7 +64,7 @@ def _report_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def run(
     names: tuple[str, ...],
     models: tuple[str, ...],
-    only: str,
+    patterns: tuple[str, ...],
     baseline_file: Path | None,
     json_file: Path | None,
     junit_file: Path | None,
@@ -81,9 +88,11 @@ def run(
     from evalspan.conformance.suite.runner import run_suite
 
     names = tuple(dict.fromkeys(names))
-    chosen = [requirement for requirement in REQUIREMENTS if fnmatchcase(requirement.id, only)]
-    if not chosen:
-        raise click.UsageError(f"no requirement is called {only!r}; they begin with {', '.join(_groups(REQUIREMENTS))}")
+    for pattern in patterns:
+        if not any(fnmatchcase(requirement.id, pattern) for requirement in REQUIREMENTS):
+            groups = ", ".join(_groups(REQUIREMENTS))
+            raise click.UsageError(f"no requirement is called {pattern!r}; they begin with {groups}")
+    chosen = [one for one in REQUIREMENTS if any(fnmatchcase(one.id, pattern) for pattern in patterns)]
     ids = [requirement.id for requirement in REQUIREMENTS]
     if baseline_file is not None:
         given = load_baseline(baseline_file, ids)

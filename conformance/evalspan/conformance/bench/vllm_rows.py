@@ -27,10 +27,10 @@ from evalspan.conformance.bench.vllm_latency import (
 from evalspan.conformance.bench.vllm_load import OPTED_IN, Load, environment, prompt, run_load
 from evalspan.orchestrator import BackendError, BackendOptions, Driver
 
-__all__ = ["BATCHES", "VllmFigures", "VllmRow", "run"]
+__all__ = ["BATCHES", "Found", "VllmFigures", "VllmRow", "run"]
 
 BATCHES = (1, 8, 32)
-_TOKENS = 96  # of an output: three injections where the model goes on with lines like those of its prompt
+_TOKENS = 96  # of an output: two injections, where the model goes on with lines like those of its prompt
 _LOADS = ("plain", "loaded", "used")
 _COUNTED = ("follow_ns", "mask_ns", "pin_ns", "update_ns")
 _WAIT = 5.0  # seconds until the worker has written its counters; it does so when it has nothing to do
@@ -90,7 +90,7 @@ def run(rounds: int, minutes: float, model: str | None, engine: Mapping[str, str
         for path in PATHS:
             if path not in drivers:
                 drivers[path] = stack.enter_context(Driver(backend.on(path)))
-        found = _Found(backend.tokenizer.pieces)
+        found = Found(backend.tokenizer.pieces)
         for number in range(rounds):
             if number and time.monotonic() - begun > minutes * 60:
                 break
@@ -115,7 +115,7 @@ def _backend(driver: Driver) -> VllmBackend:
     return driver.backend
 
 
-class _Found:
+class Found:
     """The measurements of all rounds."""
 
     def __init__(self, pieces: Sequence[bytes]) -> None:
@@ -177,7 +177,7 @@ class _Found:
         return round(sum(map(len, outputs)) / results, 1) if results else None
 
 
-def _loads(found: _Found, plain: VllmBackend, backend: VllmBackend, counters: Path, number: int) -> None:
+def _loads(found: Found, plain: VllmBackend, backend: VllmBackend, counters: Path, number: int) -> None:
     encode = backend.tokenizer.encode_prompt
     for batch in BATCHES:
         prompts = [encode(prompt(i)) for i in range(batch)]
@@ -220,7 +220,7 @@ def _per_row(counted: Sequence[Mapping[str, float]]) -> dict[str, float]:
     return {**each, "step_us": round(sums["step_ns"] / 1000 / sums["steps"])}
 
 
-def _paths(found: _Found, drivers: Mapping[str, Driver], backend: VllmBackend, number: int) -> None:
+def _paths(found: Found, drivers: Mapping[str, Driver], backend: VllmBackend, number: int) -> None:
     for crowded in (False, True):
         for path, driver in drivers.items():
             if number == 0 and not crowded:
@@ -229,7 +229,7 @@ def _paths(found: _Found, drivers: Mapping[str, Driver], backend: VllmBackend, n
             found.injections.setdefault((path, crowded), []).extend(seconds)
 
 
-def _calculations(found: _Found, drivers: Mapping[str, Driver], backend: VllmBackend) -> None:
+def _calculations(found: Found, drivers: Mapping[str, Driver], backend: VllmBackend) -> None:
     ways: dict[str, Callable[[], float]] = {
         "in-engine": lambda: calculation_seconds(drivers["in-engine"]),
         "sessions": lambda: calculation_seconds(drivers["sessions"]),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from evalspan.conformance.bench.machine import machine_line
 from evalspan.conformance.fuzz.findings import Finding, save_finding
 from evalspan.conformance.fuzz.session import Tally
 from evalspan.conformance.fuzz.store import Store
@@ -156,6 +157,7 @@ class Campaign:
         covered, productions = self.covered
         return {
             "target": self.plan.target.name,
+            "machine": machine_line(),
             "seed": self.plan.seed,
             "jobs": self.plan.jobs,
             "inputs": self.inputs,

@@ -73,7 +73,7 @@ _FINDINGS = Path("fuzz-findings")
     default=1.0,
     show_default=True,
     metavar="S",
-    help="For one input of a Python target or a command.",
+    help="For one input of a Python target or a command; CPU time for one of host:NAME.",
 )
 @click.option(
     "--memory",
@@ -117,7 +117,8 @@ def fuzz(
     planted: bool,
     registry_path: Path | None,
 ) -> int:
-    """Look for faults in TARGET: a registered evaluator, a .wasm file, package.module:function, or an executable file.
+    """Look for faults in TARGET: a registered evaluator, a .wasm file, package.module:function, an executable file,
+    or host:NAME, a part of evalspan itself.
 
     Inputs come from a grammar, from mutations of what showed something new, from known bombs and from noise; fuel (or
     CPU time) guides the search. Oracles judge every answer. A finding is made as short as it can be and saved with a

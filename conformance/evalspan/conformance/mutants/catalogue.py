@@ -14,6 +14,8 @@ _PREPARATION = "evalspan.orchestrator.preparation"
 _SAMPLING = "evalspan.orchestrator.sampling"
 _BATCH = "evalspan.orchestrator.batch"
 _BLOCKS = "evalspan.orchestrator.blocks"
+_RECEIPT = "evalspan.orchestrator.receipts.model"
+_VERIFY = "evalspan.orchestrator.receipts.verify"
 _RESUME = "evalspan.orchestrator.resume"
 _RESTORED = "evalspan.evaluators.restored"
 _BOUND = "evalspan.evaluators.bound"
@@ -190,8 +192,8 @@ MUTANTS: tuple[Mutant, ...] = (
             Edit(
                 _MACHINE,
                 "            self._events.append(UnclosedSpan(self._rule.name, content))\n",
-                "            self._evaluate(self._rule.evaluator, content.encode(), self._rule)\n"
-                "            outcome = self._outcome(self._rule, b'0')\n"
+                "            self._events.append(UnclosedSpan(self._rule.name, content))\n"
+                "            outcome = self._outcome(self._rule, content.encode())\n"
                 "            self._events.append(told(self._rule, content.encode(), *outcome))\n",
             ),
         ),
@@ -302,6 +304,24 @@ MUTANTS: tuple[Mutant, ...] = (
         "a generation that is left keeps its place in the engine",
         (Edit(_BATCH, "        self._engine.close(sequence)\n", ""),),
         ("EVS-LIF-01",),
+    ),
+    Mutant(
+        "receipt-hash-without-identities",
+        "the digest of a receipt does not cover what the generation ran on",
+        (
+            Edit(
+                _RECEIPT,
+                'if name not in ("digest", "unverified")',
+                'if name not in ("digest", "unverified", "identity")',
+            ),
+        ),
+        ("EVS-RCT-03",),
+    ),
+    Mutant(
+        "receipt-identities-trusted",
+        "a verifier believes what a receipt says that the generation ran on",
+        (Edit(_VERIFY, "problems = list(self._foreign(receipt))", "problems = []"),),
+        ("EVS-RCT-03",),
     ),
 )
 """All of them."""

@@ -210,7 +210,8 @@ class ReplaySubject(Subject):
     def play(self, tokens: Sequence[int], *, width: int = 1, registry: Registry | None = None, **options: Any) -> Said:
         """The generation that says these tokens."""
         with self.replaying(tokens, width=width, registry=registry) as (driver, _):
-            return Said(tuple(driver.stream(**{"prompt": PROMPT, "max_tokens": 400, **options})))
+            wanted: dict[str, Any] = {"prompt": PROMPT, "max_tokens": 400, **options}
+            return Said(tuple(driver.stream(**wanted)))
 
     def write(self, text: str, *, registry: Registry | None = None, **options: Any) -> Said:
         """The generation that says this text in large tokens."""

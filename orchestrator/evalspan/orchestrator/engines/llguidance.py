@@ -30,7 +30,9 @@ _MAX_PIECE_BYTES = 1024  # llguidance's trie counts a depth in ten bits and pani
 def engine_limits(lark: str) -> Any:
     """What the engine may spend on a grammar."""
     return llguidance.LLParserLimits(
-        initial_lexer_fuel=_COMPILE_FUEL + len(lark) // _CHARACTERS_A_UNIT, max_items_in_row=_MAX_ROW, step_lexer_fuel=_STEP_FUEL
+        initial_lexer_fuel=_COMPILE_FUEL + len(lark) // _CHARACTERS_A_UNIT,
+        max_items_in_row=_MAX_ROW,
+        step_lexer_fuel=_STEP_FUEL,
     )
 
 

@@ -49,8 +49,8 @@ MAX_NUMBER = 2**53
 
 _MAX_DECIMALS = 15  # digits after the point that binary floating point keeps
 _MAX_MULTIPLE = 100_000
-"""The least common multiple of all `multipleOf`, without factors 2 and 5: the engine has a state for each remainder,
-and compiles these in half a second."""
+"""The least common multiple of all `multipleOf`, as decimal digits without the point and the zeros around them: the
+engine has a state for each remainder, and compiles these in half a second."""
 
 _MAX_BYTES = 1_048_576  # of a schema as text; those of large applications have some 100 KiB
 _MAX_DEPTH = 64  # schemas inside one another; Python's stack and the engine's hold many times more
@@ -107,8 +107,8 @@ class SchemaText:
         self.references: list[tuple[str, str]] = []
         """Pointers of the schemas that have a `$ref`, and its address without the fragment."""
         self.resources = {""}
-        self.multiple = 1
-        """The least common multiple of all `multipleOf`, without factors 2 and 5."""
+        self.multiple: Fraction | None = None
+        """The least common multiple of all `multipleOf`; None while there is none."""
         self.named: list[str] = []
         """Pointers of `$id` and `$anchor`."""
 
@@ -170,10 +170,10 @@ def _schema(schema: Any, where: str, base: str, depth: int, found: SchemaText) -
         elif keyword in _VALUES:
             out[keyword] = _VALUES[keyword](value, place)
             if keyword == "multipleOf":
-                found.multiple = math.lcm(found.multiple, _remainders(out[keyword]))
-                if found.multiple > _MAX_MULTIPLE:
+                found.multiple = _common_multiple(found.multiple, Fraction(repr(out[keyword])))
+                if _digits(found.multiple) > _MAX_MULTIPLE:
                     reason = "it and the others have a common multiple of more than"
-                    raise _refused(where, keyword, f"{reason} {_MAX_MULTIPLE}, factors 2 and 5 aside")
+                    raise _refused(where, keyword, f"{reason} {_MAX_MULTIPLE}, the point and zeros at the ends aside")
         elif keyword == "$ref":
             found.references.append((where, urldefrag(urljoin(base, _text(value, place))).url))
             out[keyword] = value
@@ -283,13 +283,21 @@ def _factor(value: Any, place: str) -> int | float:
     return number
 
 
-def _remainders(factor: int | float) -> int:
-    """The digits of the factor without factors 2 and 5, which decimal digits make short work of."""
-    number = Fraction(repr(factor)).numerator
-    for prime in (2, 5):
-        while number % prime == 0:
-            number //= prime
-    return number
+def _common_multiple(one: Fraction | None, other: Fraction) -> Fraction:
+    """The least common multiple of two numbers."""
+    if one is None:
+        return other
+    return Fraction(math.lcm(one.numerator, other.numerator), math.gcd(one.denominator, other.denominator))
+
+
+def _digits(number: Fraction) -> int:
+    """The digits of a decimal number as an integer, without zeros at its ends: these cost the engine nothing."""
+    while number.denominator > 1:
+        number *= 10
+    digits = number.numerator
+    while digits % 10 == 0:
+        digits //= 10
+    return digits
 
 
 def _types(value: Any, place: str) -> Any:

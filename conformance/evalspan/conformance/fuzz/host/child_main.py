@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 
 from evalspan.conformance.fuzz.host.coverage import Coverage
 from evalspan.conformance.fuzz.host.subject import Disagreement, Subject
-from evalspan.conformance.fuzz.host.subjects import open_subject
+from evalspan.conformance.fuzz.host.subjects import SUBJECTS, open_subject
 from evalspan.conformance.fuzz.host.vocabulary import first_seed
 from evalspan.policies import EvalspanError
 
@@ -48,7 +48,7 @@ def main(name: str, seconds: str, memory: str, mode: str, read_from: str, write_
     faulthandler.register(signal.SIGPROF, trace, all_threads=True, chain=True)
     subject = open_subject(name)
     with suppress(Exception):  # whatever is made once is made here, and is no memory of an input
-        subject.run(first_seed(name))
+        subject.run(first_seed(name) if name in SUBJECTS else b"")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _soften(resource.RLIMIT_FSIZE, _MOST_FILE)
     _soften(resource.RLIMIT_AS, _address_space() + _MOST_ADDRESS_SPACE)

@@ -6,8 +6,9 @@ from evalspan.conformance.suite.outcome import Unsupported, expect
 from evalspan.conformance.suite.requirement import STEP, Requirement
 from evalspan.conformance.suite.requirements.injection import CALC
 from evalspan.conformance.suite.scripts import Script
-from evalspan.conformance.suite.subject import PromptedSubject, Subject, step_subject
+from evalspan.conformance.suite.subject import Subject, step_subject
 from evalspan.orchestrator import Message, PromptError, SpanOpened
+from evalspan.orchestrator.backend import TextEngine
 
 __all__ = ["REQUIREMENTS"]
 
@@ -35,7 +36,7 @@ def _half_open(subject: Subject) -> None:
 
 
 def _control(subject: Subject) -> None:
-    if isinstance(subject, PromptedSubject):
+    if isinstance(subject.backend.engine, TextEngine):
         raise Unsupported("the server keeps its vocabulary")
     tokenizer = subject.backend.tokenizer
     control = tokenizer.special_ids | tokenizer.eos_ids

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from evalspan.conformance.suite.outcome import Unsupported, expect
 from evalspan.conformance.suite.requirement import Requirement
-from evalspan.conformance.suite.subject import PromptedSubject, Subject
-from evalspan.orchestrator.backend import Tokenizer
+from evalspan.conformance.suite.subject import Subject
+from evalspan.orchestrator.backend import TextEngine, Tokenizer
 
 __all__ = ["REQUIREMENTS"]
 
@@ -20,7 +20,7 @@ _TEXTS = (
 
 
 def _tokenizer(subject: Subject) -> Tokenizer:
-    if isinstance(subject, PromptedSubject):
+    if isinstance(subject.backend.engine, TextEngine):
         raise Unsupported("the server keeps its vocabulary")
     return subject.backend.tokenizer
 

@@ -57,7 +57,8 @@ def host_name(name: str) -> str:
 
 
 def open_subject(name: str) -> Subject:
-    """Open a subject. Raises KeyError where there is none of this name."""
-    entry = SUBJECTS[name]
-    subject: Subject = getattr(import_module(f"{__name__}.{entry.module}"), entry.factory)()
+    """Open a subject by its name, or by `module:factory` where it is none of evalspan's."""
+    entry = SUBJECTS.get(name)
+    module, factory = name.split(":") if entry is None else (f"{__name__}.{entry.module}", entry.factory)
+    subject: Subject = getattr(import_module(module), factory)()
     return subject
