@@ -254,3 +254,10 @@ def test_a_file_that_is_no_model_is_named(tmp_path: Path, content: bytes | None,
 def test_a_context_larger_than_the_model_was_trained_for_is_refused() -> None:
     with pytest.raises(BackendError, match="8192 tokens"):
         LlamaCppBackend(BackendOptions(context_tokens=10**6))
+
+
+@pytest.mark.model
+def test_the_vocabulary_is_that_of_the_same_model_in_vllm(driver: Driver) -> None:
+    # tests/vllm/test_tokenizer.py has it too.
+    digest = "3218c9dbc945a27ae220a924844a9fd2dd32b5df65fe8c6414821b583b5aa0b4"
+    assert driver.backend.tokenizer.digest == digest

@@ -18,6 +18,7 @@ from evalspan.conformance.cli import conformance
 from evalspan.conformance.suite import Fault, Outcome, Requirement, Subject, Unsupported, expect
 from evalspan.conformance.suite.backends import models_of, open_subject
 from evalspan.conformance.suite.baseline import SuiteError, load_baseline, shipped_baseline
+from evalspan.conformance.suite.requirement import MASKED, REQUEST, why_not
 from evalspan.conformance.suite.requirements import REQUIREMENTS
 from evalspan.conformance.suite.runner import ask, run_suite
 from evalspan.orchestrator import PluginError
@@ -81,6 +82,8 @@ def test_a_requirement_of_other_engines_is_unsupported_with_a_reason(scripted: S
     outcome = ask(Requirement("EVS-X-01", "something else", lambda _: None, frozenset({"span"})), scripted)
     assert outcome.status == "unsupported"
     assert "step engine" in outcome.detail
+    assert why_not(REQUEST, "span") == "it is about completions that are resumed, and a span engine has none"
+    assert "cannot be masked" in why_not(MASKED, "request")
 
 
 def test_a_backend_of_two_kinds_is_asked_as_each(scripted: Subject) -> None:

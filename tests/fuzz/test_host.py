@@ -214,7 +214,15 @@ def test_the_table_of_long_runs_is_that_of_the_data() -> None:
 
 
 def test_a_table_has_a_row_a_run_and_each_machine_once() -> None:
-    run = {"target": "host:x", "inputs": 5, "inputs_before": 1000, "seed": 1, "jobs": 2, "seconds": 3.4, "findings": [{}]}
+    run = {
+        "target": "host:x",
+        "inputs": 5,
+        "inputs_before": 1000,
+        "seed": 1,
+        "jobs": 2,
+        "seconds": 3.4,
+        "findings": [{}],
+    }
     text = table([{**run, "machine": "m"}, {**run, "machine": "n"}, {**run, "machine": "m"}])
     assert text.splitlines()[2] == "| `host:x` | 1,005 | 1,000 | 1 | 2 | 3 | 1 | 1 |"
     assert text.splitlines()[-2:] == ["1. m", "2. n"]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from support import SHORT_TAGS
 
 from evalspan.orchestrator import DecodeError, GrammarError
-from evalspan.orchestrator.formats import Regex, StructuralTag
+from evalspan.orchestrator.formats import LarkText, Regex, StructuralTag
+from evalspan.orchestrator.grammar import Marks
 from evalspan.orchestrator.json import JsonSchema
 from evalspan.orchestrator.receipts.canonical import json_path
 from evalspan.policies import EvalspanError, Registry, RegistryError
@@ -59,7 +60,7 @@ def test_a_factor_with_too_many_remainders_is_refused_soon(factor: float) -> Non
     assert time.process_time() - began < SECOND
 
 
-@pytest.mark.parametrize("factor", [1, 10**9, 2500000, 0.01, 1e-15, 99991, 2**16, 12.5])
+@pytest.mark.parametrize("factor", [1, 10**9, 2500000, 0.01, 1e-9, 99991, 2**16, 12.5])
 def test_a_factor_with_few_remainders_is_taken(factor: float) -> None:
     assert JsonSchema({"multipleOf": factor}).compile(REGISTRY, None).lark
 
@@ -84,6 +85,30 @@ def test_a_span_of_a_document_keeps_the_rules_of_a_registry(change: dict[str, ob
     with pytest.raises(GrammarError) as raised:
         StructuralTag.from_json({"type": "structural_tag", "format": span}).compile(REGISTRY, None)
     assert says in str(raised.value)
+
+
+def test_a_string_that_a_text_must_not_hold_has_an_end() -> None:
+    def document(size: int) -> StructuralTag:
+        excludes = [",", "ab" * (size // 2)]
+        return StructuralTag.from_json({"type": "structural_tag", "format": {"type": "any_text", "excludes": excludes}})
+
+    assert document(512).compile(REGISTRY, None).lark
+    began = time.process_time()
+    with pytest.raises(GrammarError, match="has at most 512 characters; 'abababababababababab'… has 16000"):
+        document(16000).compile(REGISTRY, None)
+    assert time.process_time() - began < SECOND
+
+
+def test_a_span_that_is_referred_to_a_thousand_times_is_compiled_once() -> None:
+    began = time.process_time()
+    compiled = LarkText("start: " + "@calc " * 4000).compile(REGISTRY, Marks(1000))
+    assert time.process_time() - began < SECOND / 2
+    assert compiled.lark.count("BODY0:") == 1
+
+
+def test_an_integer_of_too_many_digits_is_no_registry() -> None:
+    with pytest.raises(RegistryError, match="is not TOML"):
+        Registry.parse(f"version = {'1' * 5000}")
 
 
 def test_a_path_shows_a_name_that_no_terminal_can() -> None:

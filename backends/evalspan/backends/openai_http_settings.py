@@ -93,9 +93,12 @@ class HttpSettings:
         settings = cls(url, model, _key(environment, url), context_tokens=context_tokens)
         if connections is not None:
             settings = replace(settings, connections=connections)
-        for name in ("connect_timeout", "read_timeout", "total_timeout"):
-            if (variable := f"EVALSPAN_HTTP_{name.upper()}") in environment:
-                settings = replace(settings, **{name: _number(environment, variable)})
+        settings = replace(
+            settings,
+            connect_timeout=_number(environment, "EVALSPAN_HTTP_CONNECT_TIMEOUT", settings.connect_timeout),
+            read_timeout=_number(environment, "EVALSPAN_HTTP_READ_TIMEOUT", settings.read_timeout),
+            total_timeout=_number(environment, "EVALSPAN_HTTP_TOTAL_TIMEOUT", settings.total_timeout),
+        )
         if (variable := "EVALSPAN_HTTP_RETRIES") in environment:
             settings = replace(settings, retries=_count(environment, variable))
         return settings
@@ -121,7 +124,9 @@ def _address(address: str) -> tuple[str, str | None]:
     return urlunsplit((parts.scheme, parts.netloc, path, "", "")), parts.fragment or None
 
 
-def _number(environment: Mapping[str, str], variable: str) -> float:
+def _number(environment: Mapping[str, str], variable: str, default: float) -> float:
+    if variable not in environment:
+        return default
     try:
         return float(environment[variable])
     except ValueError:

@@ -282,4 +282,8 @@ def _string(answer: Any, key: str) -> str:
     text = answer.get(key) if isinstance(answer, dict) else None
     if not isinstance(text, str):
         raise BackendError(f"the server answers without the text {key!r} that was asked for")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise BackendError(f"the server answers with half a character in the text {key!r}") from None
     return text

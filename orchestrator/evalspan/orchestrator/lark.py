@@ -130,6 +130,8 @@ class LarkWriter:
         return f"<[{mark}]> {text} <[{self.marks.end}]>"
 
     def _content(self, index: int) -> str:
+        if f"BODY{index}" in self._names:  # a grammar may refer to a span a thousand times
+            return f"BODY{index}"
         rule = self.registry.spans[index]
         content = f"({lark_regex(rule.content or '(?s:.+)')}{self._inside_span}) {lark_literal(rule.close)}"
         if self.marks is None:

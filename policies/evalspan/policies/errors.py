@@ -13,6 +13,8 @@ Every error that evalspan raises on purpose is an `EvalspanError`; each lives be
     ├── FuzzError                     evalspan.conformance.fuzz.errors
     ├── GrammarNotationError          evalspan.conformance.generators.notation
     ├── LadderError                   evalspan.conformance.ladder.errors
+    ├── SuiteError                    evalspan.conformance.suite.baseline
+    ├── MutantError                   evalspan.conformance.mutants.mutant
     ├── RequestError                  evalspan.orchestrator.errors
     ├── ReceiptError                  evalspan.orchestrator.receipts.canonical
     ├── GrammarError                  evalspan.orchestrator.errors

@@ -83,7 +83,7 @@ class Registry(BaseModel):
         """
         try:
             raw = tomli.loads(text)
-        except tomli.TOMLDecodeError as error:
+        except ValueError as error:  # not only tomli's own: an integer of 5,000 digits is another
             raise RegistryError(source, [("", f"is not TOML: {error}")]) from None
         except RecursionError:
             raise RegistryError(source, [("", "is nested too deeply")]) from None

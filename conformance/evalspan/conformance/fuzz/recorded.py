@@ -31,7 +31,10 @@ def recorded_runs() -> list[dict[str, Any]]:
 
 def table(runs: Iterable[Mapping[str, Any]]) -> str:
     """The table in Markdown, and a line for each machine that it was made on."""
-    rows = ["| target | inputs | of them before | seed | jobs | seconds | findings left | machine |", "|---|---|---|---|---|---|---|---|"]
+    rows = [
+        "| target | inputs | of them before | seed | jobs | seconds | findings left | machine |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
     machines: list[str] = []
     for run in runs:
         machine = run["machine"]

@@ -13,10 +13,12 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import CodeType, ModuleType
 
+from evalspan.policies.errors import EvalspanError
+
 __all__ = ["Edit", "Mutant", "MutantError", "install"]
 
 
-class MutantError(Exception):
+class MutantError(EvalspanError):
     """A mutant that cannot be made: its place is gone."""
 
 

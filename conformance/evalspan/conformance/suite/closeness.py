@@ -8,11 +8,11 @@ from evalspan.orchestrator.backend import Logits
 
 __all__ = ["TOLERANCE", "distance"]
 
-TOLERANCE = 0.05
+TOLERANCE = 0.1
 """The most that two distributions of the next token may differ, in total variation.
 
-Quantized models on CPUs reach some hundredths, since llama.cpp multiplies single rows and blocks in other ways;
-another token in the text is tenths as a rule.
+SmolLM2-135M with 4 bits differs by 0.04 between reading a text at once and token by token, since llama.cpp multiplies
+blocks and single rows in other ways.
 """
 
 

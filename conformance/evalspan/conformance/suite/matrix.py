@@ -12,8 +12,8 @@ from evalspan.conformance.suite.report import Column, Report, differences
 
 __all__ = ["print_matrix", "word"]
 
-_WIDTH = 110
-"""Columns of text where the output is no terminal: an id, a statement on one or two lines, five backends."""
+_STATEMENT = 84
+"""Columns of text for a statement where the output is no terminal: nearly all are on one line."""
 
 _STYLES = {"pass": "green", "known": "yellow", "FAIL": "bold red", "-": "dim"}
 
@@ -29,13 +29,15 @@ def word(column: Column, requirement: str) -> str:
 def print_matrix(report: Report, console: Console | None = None) -> None:
     """Print the matrix, then what needs words."""
     console = console or Console(highlight=False)
+    heads = [name.replace(":", ":\n") for name in report.backends]
     if not console.is_terminal:
-        console.width = _WIDTH
+        ids = max(len(row.id) for row in report.requirements)
+        console.width = ids + _STATEMENT + sum(2 + max(map(len, head.split("\n"))) for head in heads) + 4
     table = Table(box=None, padding=(0, 1), header_style="bold")
     table.add_column("requirement", no_wrap=True)
-    table.add_column("what must hold")
-    for name in report.backends:
-        table.add_column(escape(name), no_wrap=True)
+    table.add_column("what must hold", min_width=_STATEMENT // 2)
+    for head in heads:
+        table.add_column(escape(head), no_wrap=True)
     for row in report.requirements:
         cells = (word(column, row.id) for column in report.backends.values())
         table.add_row(row.id, escape(row.statement), *(f"[{_STYLES[cell]}]{cell}[/]" for cell in cells))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 from evalspan.conformance.suite.subject import Subject
 
-__all__ = ["ANY", "CHOSEN", "MASKED", "REQUEST", "STEP", "WHY_NOT", "Level", "Requirement"]
+__all__ = ["ANY", "CHOSEN", "MASKED", "REQUEST", "STEP", "Level", "Requirement", "why_not"]
 
 Level = Literal["step", "request", "span"]
 """What a backend's engine is: see `evalspan.orchestrator.backend`."""
@@ -21,14 +20,14 @@ CHOSEN: frozenset[Level] = frozenset({"step", "request"})
 ANY: frozenset[Level] = frozenset({"step", "request", "span"})
 """Sets of levels; of those in `CHOSEN` some engines say the tokens that they are to say."""
 
-WHY_NOT: Mapping[Level, str] = MappingProxyType(
-    {
-        "step": "a step engine: the driver masks and samples by itself, and there is no completion to resume",
-        "request": "a request engine: it samples by itself, so nothing can be masked and no token chosen",
-        "span": "a span engine: it samples, masks and forces by itself, so its steps are not seen",
-    }
-)
-"""Why a requirement cannot be asked of an engine of this level, where it is not for that."""
+
+def why_not(asked: frozenset[Level], level: Level) -> str:
+    """Why a requirement for engines of some levels cannot be asked of one of another."""
+    if asked == REQUEST:
+        return f"it is about completions that are resumed, and a {level} engine has none"
+    if asked == MASKED:
+        return "a request engine samples by itself and cannot be masked"
+    return f"a {level} engine samples by itself: its tokens cannot be chosen, nor its steps seen"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from importlib import metadata
 
 from evalspan.conformance.suite.outcome import Fault, Outcome, Unsupported
 from evalspan.conformance.suite.report import Cell, Column, Report, Row
-from evalspan.conformance.suite.requirement import WHY_NOT, Requirement
+from evalspan.conformance.suite.requirement import Requirement, why_not
 from evalspan.conformance.suite.requirements.crossing import observe
 from evalspan.conformance.suite.subject import Subject
 from evalspan.policies import EvalspanError
@@ -51,7 +51,7 @@ def ask(requirement: Requirement, subject: Subject) -> Outcome:
     if requirement.shared:
         faces = [subject]
     if not faces:
-        return Outcome("unsupported", WHY_NOT[subject.level])
+        return Outcome("unsupported", why_not(requirement.levels, subject.level))
     start = time.perf_counter()
     answers = [_checked(requirement, face) for face in faces]
     seconds = round(time.perf_counter() - start, 3)

@@ -14,6 +14,7 @@ import numpy as np
 
 from evalspan.orchestrator.backend import (
     Backend,
+    BackendOptions,
     Chunk,
     Completion,
     CompletionRequest,
@@ -42,11 +43,22 @@ class Lent:
     name: ClassVar[str] = "lent"
     description: ClassVar[str] = "a backend under test"
 
-    def __init__(self, backend: Backend, engine: StepEngine | RequestEngine | SpanEngine | None = None) -> None:
-        self.name = backend.name  # type: ignore[misc]  # the protocol has one name for a class, and here it is the backend's
-        self.engine = backend.engine if engine is None else engine
-        self.model = backend.model
-        self._backend = backend
+    def __init__(self, options: BackendOptions) -> None:
+        raise TypeError("a backend under test is lent, not opened")
+
+    @classmethod
+    def of(cls, backend: Backend, engine: StepEngine | RequestEngine | SpanEngine | None = None) -> Lent:
+        """That backend, with its own engine or this one."""
+        lent = cls.__new__(cls)
+        lent.name = backend.name  # type: ignore[misc]  # one name for a class, and here it is the backend's
+        lent.engine = backend.engine if engine is None else engine
+        lent.model = backend.model
+        lent._backend = backend
+        return lent
+
+    engine: StepEngine | RequestEngine | SpanEngine
+    model: str
+    _backend: Backend
 
     @property
     def tokenizer(self) -> Tokenizer:

@@ -13,7 +13,7 @@ from evalspan.conformance.suite.said import Said
 from evalspan.conformance.suite.scripts import ANSWERS, Script, suite_registry
 from evalspan.conformance.suite.spelling import Spelling
 from evalspan.conformance.suite.steering import Lent, Steered, recorded
-from evalspan.orchestrator import Driver, SamplingParams
+from evalspan.orchestrator import Driver, Request, SamplingParams
 from evalspan.orchestrator.backend import Backend, RequestEngine, SpanEngine, StepEngine, TextEngine
 from evalspan.policies import Registry
 
@@ -74,7 +74,7 @@ class Subject:
         """The driver of a registry, on another engine for as long."""
         chosen = registry or self.registry
         if chosen.digest not in self._drivers:
-            lent = Lent(self.backend)
+            lent = Lent.of(self.backend)
             self._drivers[chosen.digest] = Driver(lent, chosen), lent
         driver, lent = self._drivers[chosen.digest]
         before, lent.engine = lent.engine, engine or lent.engine
@@ -252,15 +252,19 @@ class PromptedSubject(Subject):
         with self._lent(engine) as driver:
             yield driver, engine
 
-    def say_with(self, driver: Driver, script: Script, *, before: str = "", **options: Any) -> Said:
-        """As `say`, with a driver of `asked`.
+    def asking(self, script: Script, *, before: str = "", **options: Any) -> Request:
+        """The request that shows the script.
 
         The lines that are shown have other results than the right ones: what comes behind a close tag is not copied.
         """
         wrong = {name: _other(answer.block) for name, answer in ANSWERS.items()}
         shown = f"- {script.with_blocks(wrong)}\n" * self._SHOWN
         wanted: dict[str, Any] = {"max_tokens": 200, "stop": ("\n",), **options}
-        said = Said(tuple(driver.stream(f"{before}{shown}-", **wanted)))
+        return Request(f"{before}{shown}-", **wanted)
+
+    def say_with(self, driver: Driver, script: Script, *, before: str = "", **options: Any) -> Said:
+        """As `say`, with a driver of `asked`."""
+        said = Said(tuple(driver.begin(self.asking(script, before=before, **options))))
         written = said.streamed
         for block in said.injected:
             written = written.replace(block.text, "", 1)

@@ -331,12 +331,27 @@ def _without(strings: Ends) -> str:
     """A suffix for terminals: without these strings."""
     if not strings:
         return ""
-    return f" & ~/(?s:.*)({'|'.join(map(lark_escape, strings))})(?s:.*)/"
+    return f" & ~/(?s:.*)({_any_of(strings)})(?s:.*)/"
 
 
 def _first_only(stops: Ends) -> str:
     """A suffix for terminals that end with one of the stops: no other ends before it does."""
-    return f" & ~/(?s:.*)({'|'.join(map(lark_escape, stops))})(?s:.+)/"
+    return f" & ~/(?s:.*)({_any_of(stops)})(?s:.+)/"
+
+
+_MAX_STOP = 512
+"""Characters of a string that a text is searched for. What the engine does for one grows with the square of its length
+where it repeats itself: 50 ms for this, 10 s for 16,000."""
+
+
+def _any_of(strings: Ends) -> str:
+    for string in strings:
+        if len(string) > _MAX_STOP:
+            raise GrammarError(
+                f"a string that ends a text, or that it must not hold, has at most {_MAX_STOP} characters; "
+                f"{string[:20]!r}… has {len(string)}"
+            )
+    return "|".join(map(lark_escape, strings))
 
 
 def _has_spans(part: Any) -> bool:

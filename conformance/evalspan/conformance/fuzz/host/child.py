@@ -67,7 +67,7 @@ class Child:
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 pass_fds=(there, back),
                 cwd=folder,
                 env={**os.environ, **_environment(folder)},
@@ -79,13 +79,12 @@ class Child:
         self._poll = select.poll()
         self._poll.register(self._from, select.POLLIN)
         try:
-            self._read(_START_SECONDS)
+            answer = self._read(_START_SECONDS)
         except (EOFError, TimeoutError, OSError):
-            self._kill()
-            said = b"" if self._process.stderr is None else self._process.stderr.read()
+            answer = {"ready": False, "why": "its process ended, or said nothing for two minutes"}
+        if not answer["ready"]:
             self.close()
-            last = said.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no word"]
-            raise FuzzError(f"host:{name}: its process ended while it was opened: {last[0]}") from None
+            raise FuzzError(f"host:{name}: cannot be opened: {answer['why']}") from None
 
     def ask(self, data: bytes) -> HostReply | None:
         """What became of an input; None where the process is gone or must be ended, and `ended` says how.
@@ -118,8 +117,6 @@ class Child:
     def close(self) -> None:
         """End the process and all that it started."""
         self._kill()
-        if self._process.stderr is not None:
-            self._process.stderr.close()
         os.close(self._to)
         os.close(self._from)
 

@@ -46,7 +46,11 @@ def main(name: str, seconds: str, memory: str, mode: str, read_from: str, write_
     trace = Path("trace").open("wb", buffering=0)  # noqa: SIM115 - open as long as the process
     faulthandler.enable(trace, all_threads=True)
     faulthandler.register(signal.SIGPROF, trace, all_threads=True, chain=True)
-    subject = open_subject(name)
+    try:
+        subject = open_subject(name)
+    except Exception as error:  # noqa: BLE001 - whatever an import ends in
+        _send(sink, {"ready": False, "why": f"{type(error).__name__}: {error}"})
+        return
     with suppress(Exception):  # whatever is made once is made here, and is no memory of an input
         subject.run(first_seed(name) if name in SUBJECTS else b"")
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -33,7 +33,7 @@ class Coverage:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         sys.settrace(None)
-        threading.settrace(None)  # type: ignore[arg-type] - as the documentation has it
+        threading.settrace(None)  # type: ignore[arg-type,unused-ignore]  # whether it may be None is not agreed on
 
     def take_fresh(self) -> list[int]:
         """The lines since the last call that were new, each as a number that is the same in every process."""

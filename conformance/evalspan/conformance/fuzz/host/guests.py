@@ -122,8 +122,8 @@ def _i64(value: int) -> int:
 def read_guest(recipe: bytes) -> Guest:
     """The guest that a recipe describes. Statements, each with its values::
 
-        answer ADDRESS LENGTH    length    request ADDRESS    heap ADDRESS    pages LEAST MOST    grow PAGES
-        at ADDRESS HEX           spin      trap               manifest JSON   input HEX
+    answer ADDRESS LENGTH    length    request ADDRESS    heap ADDRESS    pages LEAST MOST    grow PAGES
+    at ADDRESS HEX           spin      trap               manifest JSON   input HEX
     """
     guest = Guest()
     for line in recipe.split(b"\n"):

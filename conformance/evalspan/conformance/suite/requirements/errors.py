@@ -86,7 +86,7 @@ def _bad_logits(subject: Subject) -> None:
     step = step_subject(subject)
     engine = _Spoilt(step.engine, [step.spelling.most(b"on and on")], step.end)
     events: list[Event] = []
-    with Driver(Lent(step.backend, engine), step.registry) as driver:
+    with Driver(Lent.of(step.backend, engine), step.registry) as driver:
         try:
             events += driver.stream(step.prompt, mode="no-grammar", max_tokens=10)
         except DecodeError as error:

@@ -7,11 +7,12 @@ from typing import Any
 from evalspan.conformance.suite.outcome import Fault, Unsupported, expect
 from evalspan.conformance.suite.requirement import STEP, Requirement
 from evalspan.conformance.suite.requirements.injection import CALC
-from evalspan.conformance.suite.subject import PROMPT, ReplaySubject, Subject, step_subject
-from evalspan.orchestrator import Driver, Request, RequestError
+from evalspan.conformance.suite.subject import PROMPT, PromptedSubject, ReplaySubject, Subject, step_subject
+from evalspan.orchestrator import Driver, Generation, Request, RequestError
 from evalspan.orchestrator.backend import TextEngine
 from evalspan.orchestrator.receipts import Receipt, Report, verify
 from evalspan.orchestrator.receipts.model import digest_of
+from evalspan.orchestrator.requests import gathered
 
 __all__ = ["REQUIREMENTS"]
 
@@ -25,10 +26,17 @@ def _receipt(subject: Subject) -> Receipt:
         with subject.driver() as driver:
             if isinstance(subject.backend.engine, TextEngine):
                 raise Unsupported(_refusal(driver))
+            if isinstance(subject, PromptedSubject):
+                request = subject.asking(CALC, receipt=True)
+                generation = driver.with_receipt(request, gathered(driver.begin(request)))
+                return _of(generation)
             generation = driver.generate(subject.prompt, grammar=CALC.grammar, max_tokens=200, receipt=True)
-    expect(generation.receipt is not None, f"there is no receipt of {generation.text!r}, {generation.reason}")
+    return _of(generation)
+
+
+def _of(generation: Generation) -> Receipt:
     if generation.receipt is None:
-        raise TypeError("there is no receipt")
+        raise Fault(f"there is no receipt of {generation.text!r}, {generation.reason}")
     return generation.receipt
 
 

@@ -25,10 +25,11 @@ close = "</c>"
 evaluator = "arithmetic"
 """
 
-_SCRIPTS: tuple[tuple[str, dict[str, object]], ...] = (
-    ("a <c>1/0</c>.", {}),
-    ("<c>2*3</c>", {"mode": "no-grammar"}),
-    ('{"n": 12, "m": 3}', {"grammar": JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}})}),
+_OBJECT = JsonSchema({"type": "object", "properties": {"n": {"type": "integer"}}})
+_SCRIPTS = (
+    ("a <c>1/0</c>.", Request("go", receipt=True)),
+    ("<c>2*3</c>", Request("go", receipt=True, mode="no-grammar")),
+    ('{"n": 12, "m": 3}', Request("go", receipt=True, grammar=_OBJECT)),
 )
 
 
@@ -63,12 +64,11 @@ class CsvReceipts(JsonReceipts):
 
 def receipt_seeds(name: str) -> list[bytes]:
     """Good receipts in the form that the subject `name` reads."""
-    made = [_receipt(text, options) for text, options in _SCRIPTS]
+    made = [_receipt(text, request) for text, request in _SCRIPTS]
     return [(receipt_csv(one) if name == "receipt-csv" else one.json_text()).encode() for one in made]
 
 
-def _receipt(text: str, options: dict[str, object]) -> Receipt:
-    request = Request("go", receipt=True, **options)  # type: ignore[arg-type] - options of several types
+def _receipt(text: str, request: Request) -> Receipt:
     with Driver(_backend(text), Registry.parse(_REGISTRY)) as driver:
         receipt = receipt_of(driver, request, list(driver.begin(request)))
     now = {"created_at": "2026-01-01T00:00:00+00:00", "timings": ()}  # the same in every run

@@ -49,6 +49,10 @@ class EventSubject:
         return f"{min(len(whole or ()), 8)} events"
 
 
+_Read = tuple[bytes, tuple[int, ...], str | None]
+"""The text, the tokens, and why it ended."""
+
+
 class CompletionSubject:
     """A streamed completion, as each kind of server sends it: the first word names the dialect."""
 
@@ -56,23 +60,20 @@ class CompletionSubject:
         """Why the completion ended, and whether its tokens were shown."""
         name, _, stream = data.partition(b"\n")
         dialect = DIALECTS.get(name.decode("ascii", "replace"), DIALECTS["other"])
-        whole: tuple[bytes, tuple[int, ...], str | None] | None = None
+        whole: _Read | None = None
         for pieces in cuts(stream):
             turn = Turn(dialect, _STOPS)
-            text, tokens, end = b"", (), None
             try:
-                for piece in pieces:
-                    for chunk in turn.read(piece):
-                        text += chunk.data
-                        tokens += chunk.tokens
-                end = turn.end
+                chunks = [chunk for piece in pieces for chunk in turn.read(piece)]
+                tokens = tuple(token for chunk in chunks for token in chunk.tokens)
+                found: _Read = b"".join(chunk.data for chunk in chunks), tokens, turn.end
             except BackendError:
                 # What came before an error is given or not, by where the stream is cut, and so is the first of two.
-                text, tokens, end = b"", (), "an error"
+                found = b"", (), "an error"
             if whole is None:
-                whole = text, tokens, end
-            elif whole != (text, tokens, end):
-                raise Disagreement("the chunking makes a difference", f"{whole} and {(text, tokens, end)}"[:200])
+                whole = found
+            elif whole != found:
+                raise Disagreement("the chunking makes a difference", f"{whole} and {found}"[:200])
         if whole is None or not whole[2]:
             return "no end"
         return f"{whole[2]} {'tokens' if whole[1] else 'text'}"

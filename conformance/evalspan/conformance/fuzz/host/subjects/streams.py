@@ -70,9 +70,7 @@ def _answer(name: str, content: bytes, rule: SpanRule | None) -> tuple[Outcome, 
 
 
 def _read(plan: SpanPlan, stops: Callable[[], StopStrings] | None, pieces: Iterable[bytes]) -> Facts:
-    machine = SpanMachine(
-        plan, _answer, max_tokens=_PLENTY, tokenizer=None, stops=None if stops is None else stops()
-    )
+    machine = SpanMachine(plan, _answer, max_tokens=_PLENTY, tokenizer=None, stops=None if stops is None else stops())
     return _facts(machine, pieces, machine.advance_bytes)
 
 
