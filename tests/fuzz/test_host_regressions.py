@@ -15,6 +15,7 @@ from evalspan.orchestrator.formats import LarkText, Regex, StructuralTag
 from evalspan.orchestrator.grammar import Marks
 from evalspan.orchestrator.json import JsonSchema
 from evalspan.orchestrator.receipts.canonical import json_path
+from evalspan.orchestrator.receipts.difference import Problem
 from evalspan.policies import EvalspanError, Registry, RegistryError
 
 REGISTRY = Registry.parse(SHORT_TAGS)
@@ -109,6 +110,13 @@ def test_a_span_that_is_referred_to_a_thousand_times_is_compiled_once() -> None:
 def test_an_integer_of_too_many_digits_is_no_registry() -> None:
     with pytest.raises(RegistryError, match="is not TOML"):
         Registry.parse(f"version = {'1' * 5000}")
+
+
+def test_what_a_receipt_says_is_shown_in_one_line() -> None:
+    assert (
+        str(Problem("a.b", '"\u2028" is recorded and "\x7f" rebuilt'))
+        == 'a.b: "\\u2028" is recorded and "\\x7f" rebuilt'
+    )
 
 
 def test_a_path_shows_a_name_that_no_terminal_can() -> None:

@@ -12,7 +12,7 @@ from receipt_support import REGISTRY, Changed, changes, leaves, rehashed, script
 
 from evalspan.backends.scripted import ScriptedBackend
 from evalspan.orchestrator import JsonSchema, Message, Regex, Restate, SamplingParams, Sentence, SpanPart
-from evalspan.orchestrator.receipts import Receipt, ReceiptError, Verifier, read_receipt, write_receipt
+from evalspan.orchestrator.receipts import TOLERANCE, Receipt, ReceiptError, Verifier, read_receipt, write_receipt
 from evalspan.orchestrator.receipts.canonical import canonical
 
 PIECES = [
@@ -133,6 +133,17 @@ def plain() -> Iterator[tuple[Receipt, Verifier]]:
         yield receipt, verifier
 
 
+def says_the_same(changed: Receipt, receipt: Receipt) -> bool:
+    """Whether the receipts differ in nothing but figures of the ledger, and in those by less than the tolerance."""
+    here, there = dict(leaves(changed.value())), dict(leaves(receipt.value()))
+    return here.keys() == there.keys() and all(
+        value == there[path]
+        or (path[0] == "model" and isinstance(value, float) and abs(value - there[path]) <= 2 * TOLERANCE)
+        for path, value in here.items()
+        if path[0] != "digest"
+    )
+
+
 @given(place=st.integers(0, 10**6), byte=st.integers(1, 255), as_csv=st.booleans())
 def test_a_byte_that_is_changed_is_refused_or_found_or_means_the_same(
     plain: tuple[Receipt, Verifier], tmp_path_factory: pytest.TempPathFactory, place: int, byte: int, as_csv: bool
@@ -148,7 +159,7 @@ def test_a_byte_that_is_changed_is_refused_or_found_or_means_the_same(
     except ReceiptError:
         return
     if verifier.verify(read).holds:
-        assert read.model_copy(update={"unverified": receipt.unverified}) == receipt
+        assert says_the_same(read.model_copy(update={"unverified": receipt.unverified}), receipt)
 
 
 JSON = st.recursive(
@@ -173,4 +184,4 @@ def test_any_value_in_place_of_another_is_refused_or_found(
     holder[last] = other
     forged = rehashed(forged)
     if holds(verifier, forged):
-        assert Receipt.of(forged) == receipt
+        assert says_the_same(Receipt.of(forged), receipt)

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["ErrorCode", "EvalspanError"]
+__all__ = ["ErrorCode", "EvalspanError", "one_line"]
 
 
 _MOST_TEXT = 1000
@@ -47,10 +47,11 @@ class EvalspanError(Exception):
     """
 
     def __str__(self) -> str:
-        return _one_line(super().__str__())
+        return one_line(super().__str__())
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """The text for a terminal or a log: cut to 1,000 characters, and what cannot be printed as Python escapes it."""
     if len(text) > _MOST_TEXT:
         text = f"{text[: _MOST_TEXT - 1]}…"
     if text.isprintable():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalspan.orchestrator.receipts.canonical import canonical, json_path
+from evalspan.policies.errors import one_line
 
 __all__ = ["Problem", "differences"]
 
@@ -21,7 +22,7 @@ class Problem:
     message: str
 
     def __str__(self) -> str:
-        return f"{self.path}: {self.message}" if self.path else self.message
+        return one_line(f"{self.path}: {self.message}" if self.path else self.message)
 
 
 def differences(recorded: Any, rebuilt: Any, path: str) -> Iterator[Problem]:
