@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
@@ -124,6 +125,9 @@ class Several:
     def __init__(self, jobs: Sequence[Job]) -> None:
         context = multiprocessing.get_context("spawn")
         self._pipes: dict[Connection, int] = {}
+        self._shared: dict[int, list[Sample]] = {number: [] for number in range(len(jobs))}
+        """What each is to be told of the others, in answer to its next report. A worker waits for the answer: if both
+        ends sent when they liked, both could wait for the other to make room."""
         self._processes = []
         for number, job in enumerate(jobs):
             here, there = context.Pipe()
@@ -159,12 +163,15 @@ class Several:
                 raise FuzzError(report.failure)
             found.append(report)
         for report in found:
-            for pipe, number in self._pipes.items():
-                if number != report.worker and report.kept:
-                    try:
-                        pipe.send(report.kept[:_MOST_SHARED])
-                    except OSError:
-                        continue  # it ends; its last report says how
+            for number, samples in self._shared.items():
+                if number != report.worker:
+                    samples += report.kept
+        reported = {report.worker for report in found}
+        for pipe, number in self._pipes.items():
+            if number in reported:
+                samples, self._shared[number] = self._shared[number], []
+                with suppress(OSError):  # it ends; its last report says how
+                    pipe.send(samples[:_MOST_SHARED])
         return found
 
     def close(self) -> None:
@@ -191,9 +198,8 @@ def _serve(pipe: Connection, number: int, job: Job) -> None:
             while not pace.done:
                 pace.batch()
                 pipe.send(_report(number, session))
-                while pipe.poll():
-                    for sample in pipe.recv():
-                        session.share(sample)
+                for sample in pipe.recv():
+                    session.share(sample)
             pipe.send(None)
         finally:
             target.close()
