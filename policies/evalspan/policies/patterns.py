@@ -6,35 +6,15 @@ matches by derivatives; a vocabulary of the 256 bytes and one end token turns it
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any
+from llguidance import LLMatcher
 
-from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from evalspan.policies.byte_vocabulary import END, byte_tokenizer
 
 __all__ = ["LinearPattern", "PatternError"]
-
-_END = 256  # the id after the 256 bytes
 
 
 class PatternError(ValueError):
     """A pattern that is no regular expression of the linear-time dialect; the text says why."""
-
-
-class _Bytes:
-    """The vocabulary: token i is byte i, and one end token."""
-
-    eos_token_id = _END
-    bos_token_id = None
-    tokens = (*(bytes([i]) for i in range(256)), b"<|end|>")
-    special_token_ids = (_END,)
-
-    def __call__(self, text: bytes) -> list[int]:
-        return list(text)
-
-
-@cache
-def _tokenizer() -> Any:
-    return LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
 
 
 class LinearPattern:
@@ -42,7 +22,7 @@ class LinearPattern:
 
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
-        self._matcher = LLMatcher(_tokenizer(), LLMatcher.grammar_from_regex(pattern), log_level=0)
+        self._matcher = LLMatcher(byte_tokenizer(), LLMatcher.grammar_from_regex(pattern), log_level=0)
         if self._matcher.is_error():
             lines = self._matcher.get_error().strip().splitlines()
             cause = next((line for line in lines if line.startswith("error: ")), lines[0])
@@ -51,5 +31,5 @@ class LinearPattern:
     def matches(self, text: bytes) -> bool:
         """Whether the whole of `text` matches."""
         matcher = self._matcher
-        taken = matcher.validate_tokens([*text, _END])
+        taken = matcher.validate_tokens([*text, END])
         return bool(taken == len(text) + 1)

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 import llguidance.numpy as bitmask
 import numpy as np
-from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from llguidance import LLMatcher
 
 from evalspan.orchestrator.engines.regular import (
     ALL,
@@ -24,6 +24,7 @@ from evalspan.orchestrator.engines.regular import (
     character_ranges,
     inverted,
 )
+from evalspan.policies.byte_vocabulary import END, byte_tokenizer
 
 __all__ = ["read_pattern", "read_regex"]
 
@@ -241,29 +242,13 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 9
 
 
-_END = 256  # the id after the 256 bytes
-
-
-class _Bytes:
-    """The vocabulary: token i is byte i, and one end token."""
-
-    eos_token_id = _END
-    bos_token_id = None
-    tokens = (*(bytes([i]) for i in range(256)), b"<|end|>")
-    special_token_ids = (_END,)
-
-    def __call__(self, text: bytes) -> list[int]:
-        return list(text)
-
-
 @lru_cache(maxsize=64)
 def _characters(atom: str) -> Ranges:
     """The characters that match an atom of one character, by walking through all of UTF-8 under it."""
-    tokenizer = LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
-    matcher = LLMatcher(tokenizer, LLMatcher.grammar_from_regex(atom), log_level=0)
+    matcher = LLMatcher(byte_tokenizer(), LLMatcher.grammar_from_regex(atom), log_level=0)
     if matcher.is_error():
         raise ValueError(f"{atom!r} is no class of characters: {matcher.get_error().strip().splitlines()[0]}")
-    bits = bitmask.allocate_token_bitmask(1, _END + 1)
+    bits = bitmask.allocate_token_bitmask(1, END + 1)
     found: list[tuple[int, int]] = []
 
     def meet(code: int) -> None:
@@ -275,7 +260,7 @@ def _characters(atom: str) -> Ranges:
     def walk(code: int, left: int) -> None:
         """Go through the bytes that may follow; `left` of the character's are still to come, 0 before its first."""
         bitmask.fill_next_token_bitmask(matcher, bits)
-        allowed = np.flatnonzero(np.unpackbits(bits[0].view(np.uint8), bitorder="little")[:_END]).tolist()
+        allowed = np.flatnonzero(np.unpackbits(bits[0].view(np.uint8), bitorder="little")[:END]).tolist()
         for byte in allowed:
             if left == 0:
                 following = 0 if byte < 0x80 else 1 if byte < 0xE0 else 2 if byte < 0xF0 else 3

@@ -11,32 +11,15 @@ from typing import Any
 
 import llguidance.numpy as bitmask
 import numpy as np
-from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from llguidance import LLMatcher
 
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.matcher import engine_limits
+from evalspan.policies.byte_vocabulary import END, byte_tokenizer
 
 __all__ = ["first_bytes", "is_empty"]
 
-_END = 256  # the id after the 256 bytes
 _MEMO_SIZE = 8192  # answers; a structural tag of fifty tags asks some thousand questions
-
-
-class _Bytes:
-    """The vocabulary: token i is byte i, and one end token."""
-
-    eos_token_id = _END
-    bos_token_id = None
-    tokens = (*(bytes([i]) for i in range(256)), b"<|end|>")
-    special_token_ids = (_END,)
-
-    def __call__(self, text: bytes) -> list[int]:
-        return list(text)
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
-    return LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
 
 
 def is_empty(terminal: str, definitions: str = "") -> bool:
@@ -56,14 +39,14 @@ def first_bytes(part: str, definitions: str = "") -> frozenset[int]:
     Raises:
         GrammarError: it does not compile, or costs the engine too much.
     """
-    return _next(f"start: {part}\n{definitions}") - {_END}
+    return _next(f"start: {part}\n{definitions}") - {END}
 
 
 @lru_cache(maxsize=_MEMO_SIZE)
 def _next(lark: str) -> frozenset[int]:
     """The tokens that a grammar allows at its start."""
     matcher = _matcher(lark)
-    bits = bitmask.allocate_token_bitmask(1, _END + 1)
+    bits = bitmask.allocate_token_bitmask(1, END + 1)
     bitmask.fill_next_token_bitmask(matcher, bits)
     if matcher.is_error():
         reason = matcher.get_error().strip().splitlines()[0]
@@ -76,7 +59,7 @@ def _next(lark: str) -> frozenset[int]:
 
 def _matcher(lark: str) -> Any:
     grammar = LLMatcher.grammar_from_lark(lark)
-    matcher = LLMatcher(_tokenizer(), grammar, log_level=0, limits=engine_limits(lark))
+    matcher = LLMatcher(byte_tokenizer(), grammar, log_level=0, limits=engine_limits(lark))
     if matcher.is_error():
         raise GrammarError(f"the grammar does not compile: {matcher.get_error().strip().splitlines()[0]}")
     return matcher

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from functools import lru_cache
 from itertools import islice
 from typing import Any
 
-from llguidance import LLMatcher, LLTokenizer, TokenizerWrapper
+from llguidance import LLMatcher
 
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.json.keywords import ASSERT, BIND, REFUSAL, Schema, pointer
+from evalspan.policies.byte_vocabulary import END, byte_tokenizer
 
 __all__ = ["ITEM_SEPARATOR", "KEY_SEPARATOR", "check_schema", "json_text", "lark_json", "matches", "parts"]
 
@@ -26,25 +26,7 @@ _OPTIONS = {
     "json_allowed_escapes": 'bfnrt\\"',
 }
 
-_END = 256  # the id after the 256 bytes
 _MAX_BLAMED = 200  # subschemas that are tried one by one to say which is at fault
-
-
-class _Bytes:
-    """The vocabulary: token i is byte i, and one end token."""
-
-    eos_token_id = _END
-    bos_token_id = None
-    tokens = (*(bytes([i]) for i in range(256)), b"<|end|>")
-    special_token_ids = (_END,)
-
-    def __call__(self, text: bytes) -> list[int]:
-        return list(text)
-
-
-@lru_cache(maxsize=1)
-def _tokenizer() -> Any:
-    return LLTokenizer(TokenizerWrapper(_Bytes()), slices=[])
 
 
 def json_text(value: Any) -> str:
@@ -88,7 +70,7 @@ _SINGLE = ("additionalProperties", "items")
 def matches(schema: Schema, text: str) -> bool:
     """Whether a text, as the output would have it, is a value of the schema."""
     data = text.encode()
-    taken = _matcher(schema).validate_tokens([*data, _END])
+    taken = _matcher(schema).validate_tokens([*data, END])
     return bool(taken == len(data) + 1)
 
 
@@ -133,7 +115,7 @@ def parts(schema: Schema, where: str) -> Iterator[tuple[Schema, str]]:
 
 def _matcher(schema: Schema) -> Any:
     grammar = LLMatcher.grammar_from_lark(f"start: {lark_json(schema)}\n")
-    return LLMatcher(_tokenizer(), grammar, log_level=0)
+    return LLMatcher(byte_tokenizer(), grammar, log_level=0)
 
 
 def _fault(schema: Schema) -> str | None:
