@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
+
+from evalspan.orchestrator.errors import RequestError
+from evalspan.orchestrator.files import write_whole
 
 __all__ = ["json_file_option", "write_json", "write_text"]
 
@@ -42,14 +43,6 @@ def write_text(text: str, path: Path) -> None:
         click.UsageError: the file cannot be written.
     """
     try:
-        descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-            Path(beside).chmod(0o644)  # a temporary file is its owner's alone
-            Path(beside).replace(path)
-        except OSError:
-            Path(beside).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        raise click.UsageError(f"{path}: cannot be written: {error.strerror}") from None
+        write_whole(path, text)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None

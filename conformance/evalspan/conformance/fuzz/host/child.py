@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import select
 import signal
-import struct
 import subprocess
 import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from evalspan.conformance.fuzz.errors import FuzzError
+from evalspan.conformance.fuzz.pipes import Pipes
 
 __all__ = ["Child", "HostReply"]
 
@@ -58,8 +54,8 @@ class Child:
         """
         self._folder = folder
         self._seconds = seconds
-        there, self._to = os.pipe()
-        self._from, back = os.pipe()
+        self._pipes = Pipes()
+        there, back = self._pipes.child_ends
         command = [sys.executable, "-m", "evalspan.conformance.fuzz.host.child_main", name, str(seconds), str(memory)]
         command += ["cover" if cover else "plain", str(there), str(back)]
         try:
@@ -74,12 +70,9 @@ class Child:
                 start_new_session=True,  # Ctrl-C is for the fuzzer
             )
         finally:
-            os.close(there)
-            os.close(back)
-        self._poll = select.poll()
-        self._poll.register(self._from, select.POLLIN)
+            self._pipes.close_child_ends()
         try:
-            answer = self._read(_START_SECONDS)
+            answer = self._pipes.read(_START_SECONDS)
         except (EOFError, TimeoutError, OSError):
             answer = {"ready": False, "why": "its process ended, or said nothing for two minutes"}
         if not answer["ready"]:
@@ -92,8 +85,7 @@ class Child:
         The process is of no use after None.
         """
         try:
-            os.write(self._to, struct.pack("<I", len(data)) + data)  # 16 KiB at most, less than any pipe holds
-            answer = self._read(_WAIT_SECONDS)
+            answer = self._pipes.ask(data, _WAIT_SECONDS)
         except (EOFError, TimeoutError, OSError):
             return None
         lines = tuple(answer["lines"])
@@ -117,8 +109,7 @@ class Child:
     def close(self) -> None:
         """End the process and all that it started."""
         self._kill()
-        os.close(self._to)
-        os.close(self._from)
+        self._pipes.close()
 
     def _kill(self) -> None:
         with suppress(ProcessLookupError):
@@ -138,24 +129,6 @@ class Child:
                 if "/fuzz/host/" not in path:
                     return f"{Path(path).name}:{function}"
         return ""
-
-    def _read(self, seconds: float) -> dict[str, Any]:
-        until = time.monotonic() + seconds
-        (length,) = struct.unpack("<I", self._exactly(4, until))
-        answer: dict[str, Any] = json.loads(self._exactly(length, until))
-        return answer
-
-    def _exactly(self, count: int, until: float) -> bytes:
-        data = b""
-        while len(data) < count:
-            left = until - time.monotonic()
-            if left <= 0 or not self._poll.poll(left * 1000):
-                raise TimeoutError
-            part = os.read(self._from, count - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
 
 
 def _environment(folder: Path) -> Mapping[str, str]:

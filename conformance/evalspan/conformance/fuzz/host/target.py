@@ -10,6 +10,7 @@ from evalspan.conformance.fuzz.complaint import Complaint
 from evalspan.conformance.fuzz.host.child import Child, HostReply
 from evalspan.conformance.fuzz.host.subjects import SUBJECTS, host_name
 from evalspan.conformance.fuzz.host.vocabulary import host_vocabulary
+from evalspan.conformance.fuzz.targets.replies import ENDS, complaint
 from evalspan.conformance.fuzz.targets.target import Described, TargetSpec
 from evalspan.conformance.generators import Sample
 
@@ -27,8 +28,6 @@ ORACLES = {
     "died": "the process lives",
 }
 """The oracles by name, and what each holds."""
-
-_ENDS = ("hang", "memory", "died")
 
 
 class HostTarget:
@@ -58,9 +57,9 @@ class HostTarget:
     def ask(self, sample: Sample) -> HostReply:
         """What became of an input, with the lines that it reached."""
         reply = self._ask(sample.data, cover=True)
-        if reply.kind in _ENDS:
+        if reply.kind in ENDS:
             plain = self._ask(sample.data, cover=False)  # following the lines takes time and memory itself
-            if plain.kind not in _ENDS:
+            if plain.kind not in ENDS:
                 return plain
         return reply
 
@@ -81,13 +80,13 @@ class HostTarget:
     def check(self, sample: Sample, answer: HostReply, turn: int) -> Iterator[Complaint]:
         """What the oracles object to."""
         if answer.kind in ORACLES:
-            yield _complaint(answer)
+            yield complaint(answer.kind, answer.what, answer.where, answer.detail)
 
     def complaints(self, sample: Sample, oracle: str | None = None) -> Iterator[Complaint]:
         """Ask an input and all oracles, or one of them, without following lines."""
         answer = self._ask(sample.data, cover=False)
         if answer.kind in ORACLES and oracle in (None, answer.kind):
-            yield _complaint(answer)
+            yield complaint(answer.kind, answer.what, answer.where, answer.detail)
 
     def close(self) -> None:
         """End the processes, and take their folders away."""
@@ -101,7 +100,7 @@ class HostTarget:
         reply = child.ask(data)
         if reply is None:
             reply = child.ended()
-        if reply.kind in _ENDS:  # memory is not given back
+        if reply.kind in ENDS:  # memory is not given back
             del self._children[cover]
             child.close()
         return reply
@@ -115,13 +114,6 @@ class HostTarget:
             limits = {"seconds": self._target.seconds, "memory": min(self._target.memory_bytes, MEMORY_BYTES)}
             child = self._children[cover] = Child(self._name, folder, cover=cover, **limits)  # type: ignore[arg-type]
         return child
-
-
-def _complaint(answer: HostReply) -> Complaint:
-    cause = f"{answer.what} in {answer.where}" if answer.where else answer.what
-    return Complaint(
-        answer.kind, cause, f"{cause}: {answer.detail}" if answer.detail else cause, costly=answer.kind in _ENDS
-    )
 
 
 def _letters(number: int) -> str:

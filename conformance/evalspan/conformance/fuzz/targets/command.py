@@ -7,14 +7,12 @@ import resource
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import IO
 
-from evalspan.conformance.fuzz.complaint import Complaint
 from evalspan.conformance.fuzz.errors import FuzzError
 from evalspan.conformance.fuzz.targets.modules import chosen_vocabulary
-from evalspan.conformance.fuzz.targets.replies import ORACLES, Reply, complaints_about
+from evalspan.conformance.fuzz.targets.replies import ORACLES, Reply, ReplyTarget
 from evalspan.conformance.fuzz.targets.target import Described, TargetSpec
 from evalspan.conformance.generators import Sample
 
@@ -29,10 +27,8 @@ _READ_BYTES = 4096
 _REPORTS = (b"Traceback (most recent call last)", b"panicked at", b"AddressSanitizer", b"runtime error:", b"Assertion")
 """What runtimes write to standard error when a program is broken and not its input."""
 
-_AGAIN_EVERY = 16
 
-
-class CommandTarget:
+class CommandTarget(ReplyTarget):
     """A program and its arguments. Status 0 is a value, 1 to 125 an error that it declares by giving one."""
 
     def __init__(self, target: TargetSpec) -> None:
@@ -71,28 +67,12 @@ class CommandTarget:
         """CPU time, in powers of two above a millisecond: starting a process is most of it."""
         return 0 if answer.microseconds < 1000 else 1 << answer.microseconds.bit_length()
 
-    def check(self, sample: Sample, answer: Reply, turn: int) -> Iterator[Complaint]:
-        """What the oracles object to."""
-        yield from complaints_about(answer)
-        if turn % _AGAIN_EVERY == 0 and answer.kind in ("value", "declared"):
-            yield from self._twice(sample, answer)
-
-    def complaints(self, sample: Sample, oracle: str | None = None) -> Iterator[Complaint]:
-        """Ask an input and all oracles, or one of them."""
-        answer = self.ask(sample)
-        for complaint in complaints_about(answer):
-            if oracle in (None, complaint.oracle):
-                yield complaint
-        if oracle in (None, "two runs") and answer.kind in ("value", "declared"):
-            yield from self._twice(sample, answer)
-
     def close(self) -> None:
         """Nothing is held between inputs."""
 
-    def _twice(self, sample: Sample, answer: Reply) -> Iterator[Complaint]:
-        again = self.ask(sample)
-        if again.kind in ("value", "declared") and again.same_as != answer.same_as:
-            yield Complaint("two runs", f"{answer.what} then {again.what}", f"{answer.detail!r}, then {again.detail!r}")
+    def shown(self, answer: Reply) -> str:
+        """What the program wrote, quoted."""
+        return repr(answer.detail)
 
     def _run(self, source: IO[bytes], out: IO[bytes], err: IO[bytes]) -> int | None:
         """The exit status, negative for a signal; None after the time limit."""

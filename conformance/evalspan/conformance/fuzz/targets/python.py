@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import signal
-import struct
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
-from evalspan.conformance.fuzz.complaint import Complaint
 from evalspan.conformance.fuzz.errors import FuzzError
+from evalspan.conformance.fuzz.pipes import Pipes
 from evalspan.conformance.fuzz.targets import python_main
 from evalspan.conformance.fuzz.targets.modules import chosen_vocabulary
-from evalspan.conformance.fuzz.targets.replies import ORACLES, Reply, complaints_about
+from evalspan.conformance.fuzz.targets.replies import ORACLES, Reply, ReplyTarget
 from evalspan.conformance.fuzz.targets.target import Described, TargetSpec
 from evalspan.conformance.generators import Sample
 
@@ -28,11 +22,8 @@ __all__ = ["PythonTarget"]
 _START_SECONDS = 60.0
 """An import may take seconds, and a machine that swaps more."""
 
-_AGAIN_EVERY = 16
-"""Of so many inputs one is asked twice: a second run tells little where the first two agreed."""
 
-
-class PythonTarget:
+class PythonTarget(ReplyTarget):
     """A callable that takes an input. The child is started anew when it dies or must be ended."""
 
     def __init__(self, target: TargetSpec) -> None:
@@ -71,29 +62,9 @@ class PythonTarget:
         """CPU time, in steps of two microseconds to the power of n above 64: less is noise."""
         return 0 if answer.microseconds < 64 else 1 << answer.microseconds.bit_length()
 
-    def check(self, sample: Sample, answer: Reply, turn: int) -> Iterator[Complaint]:
-        """What the oracles object to."""
-        yield from complaints_about(answer)
-        if turn % _AGAIN_EVERY == 0 and answer.kind in ("value", "declared"):
-            yield from self._twice(sample, answer)
-
-    def complaints(self, sample: Sample, oracle: str | None = None) -> Iterator[Complaint]:
-        """Ask an input and all oracles, or one of them."""
-        answer = self.ask(sample)
-        for complaint in complaints_about(answer):
-            if oracle in (None, complaint.oracle):
-                yield complaint
-        if oracle in (None, "two runs") and answer.kind in ("value", "declared"):
-            yield from self._twice(sample, answer)
-
     def close(self) -> None:
         """End the child."""
         self._end()
-
-    def _twice(self, sample: Sample, answer: Reply) -> Iterator[Complaint]:
-        again = self.ask(sample)
-        if again.kind in ("value", "declared") and again.same_as != answer.same_as:
-            yield Complaint("two runs", f"{answer.what} then {again.what}", f"{answer.detail}, then {again.detail}")
 
     def _living(self) -> _Child:
         if self._child is None:
@@ -110,8 +81,8 @@ class _Child:
     """One process and its pipes."""
 
     def __init__(self, target: TargetSpec) -> None:
-        there, self._to = os.pipe()
-        self._from, back = os.pipe()
+        self._pipes = Pipes()
+        there, back = self._pipes.child_ends
         folders = (str(Path.cwd()), os.environ.get("PYTHONPATH", ""))
         # Only the standard library is imported there, so the file is enough: any Python will do.
         command = [target.python or sys.executable, str(Path(python_main.__file__)), target.name]
@@ -131,16 +102,12 @@ class _Child:
                 },
             )
         except OSError as error:
-            os.close(self._to)
-            os.close(self._from)
+            self._pipes.close()
             raise FuzzError(f"{command[0]}: cannot be started: {error.strerror}") from None
         finally:
-            os.close(there)
-            os.close(back)
-        self._poll = select.poll()
-        self._poll.register(self._from, select.POLLIN)
+            self._pipes.close_child_ends()
         try:
-            answer = self._read(_START_SECONDS)
+            answer = self._pipes.read(_START_SECONDS)
         except (EOFError, TimeoutError, OSError):
             self.close()
             raise FuzzError(f"{target.name}: its process ended while the target was imported") from None
@@ -155,8 +122,7 @@ class _Child:
             TimeoutError: there is none within `seconds`.
             EOFError, OSError, ValueError: the process is gone, or what it wrote is no answer.
         """
-        os.write(self._to, struct.pack("<I", len(data)) + data)  # 16 KiB at most, less than any pipe holds
-        answer = self._read(seconds)
+        answer = self._pipes.ask(data, seconds)
         return Reply(answer["kind"], answer["what"], answer["where"], answer["detail"], answer["us"])
 
     def ended(self) -> str:
@@ -174,23 +140,4 @@ class _Child:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
-        os.close(self._to)
-        os.close(self._from)
-
-    def _read(self, seconds: float) -> dict[str, Any]:
-        until = time.monotonic() + seconds
-        (length,) = struct.unpack("<I", self._exactly(4, until))
-        answer: dict[str, Any] = json.loads(self._exactly(length, until))
-        return answer
-
-    def _exactly(self, count: int, until: float) -> bytes:
-        data = b""
-        while len(data) < count:
-            left = until - time.monotonic()
-            if left <= 0 or not self._poll.poll(left * 1000):
-                raise TimeoutError
-            part = os.read(self._from, count - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
+        self._pipes.close()
