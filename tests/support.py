@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from evalspan.backends.scripted import ScriptedBackend
-from evalspan.orchestrator import Driver, Event, Finished, Injected, Text
+from evalspan.orchestrator import Driver, Evaluated, Event, Failed, Finished, Injected, Text
 from evalspan.policies import Registry
 
-__all__ = ["CASE_REGISTRY", "SHORT_TAGS", "finished", "kinds", "play", "streamed"]
+__all__ = ["CASE_REGISTRY", "SHORT_TAGS", "finished", "kinds", "play", "streamed", "timeless"]
 
 CASE_REGISTRY = """
 version = 1
@@ -77,3 +78,18 @@ def streamed(events: list[Event]) -> str:
 def kinds(events: list[Event]) -> list[str]:
     """The kinds of the events, text left out."""
     return [event.event for event in events if event.event != "text"]
+
+
+def timeless(events: Iterable[Event]) -> list[Event]:
+    """Events without times, and with each text in one piece."""
+    merged: list[Event] = []
+    for event in events:
+        if isinstance(event, Evaluated | Failed):
+            event = replace(event, microseconds=0.0)
+        elif isinstance(event, Injected):
+            event = replace(event, milliseconds=0.0)
+        if merged and isinstance(event, Text) and isinstance(merged[-1], Text):
+            merged[-1] = Text(merged[-1].text + event.text)
+        else:
+            merged.append(event)
+    return merged

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from llama_support import engine_of, softmax
 
-from evalspan.backends.llama_cpp import LlamaSteps
 from evalspan.orchestrator import BackendError, Driver, Injected, Request, experiment
-from evalspan.orchestrator.backend import Feed, Logits
+from evalspan.orchestrator.backend import Feed
 
 pytestmark = pytest.mark.model
 
@@ -17,17 +17,6 @@ def batched() -> Iterator[Driver]:
     """SmolLM2-135M with room for four sequences."""
     with Driver.open("llama_cpp", context_tokens=400, slots=4) as opened:
         yield opened
-
-
-def engine_of(driver: Driver) -> LlamaSteps:
-    assert isinstance(driver.backend.engine, LlamaSteps)
-    return driver.backend.engine
-
-
-def softmax(logits: Logits | None) -> Logits:
-    assert logits is not None
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()
 
 
 def test_a_step_of_many_sequences_is_many_steps_of_one(batched: Driver) -> None:

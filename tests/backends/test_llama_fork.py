@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from llama_support import engine_of, softmax
 
 from evalspan.backends.llama_cpp import LlamaCppBackend, LlamaSteps
 from evalspan.orchestrator import BackendError, BackendOptions, Driver, Request, SamplingParams
@@ -19,17 +20,6 @@ def forking() -> Iterator[Driver]:
     """SmolLM2-135M with room for three sequences."""
     with Driver(LlamaCppBackend(BackendOptions(context_tokens=200, slots=3, threads=1))) as opened:
         yield opened
-
-
-def engine_of(driver: Driver) -> LlamaSteps:
-    assert isinstance(driver.backend.engine, LlamaSteps)
-    return driver.backend.engine
-
-
-def softmax(logits: Logits | None) -> Logits:
-    assert logits is not None
-    weights = np.exp(logits - logits.max())
-    return weights / weights.sum()
 
 
 def close_to(got: Logits | None, expected: Logits | None) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from support import CASE_REGISTRY, finished, streamed
+from support import CASE_REGISTRY, finished, streamed, timeless
 
 from evalspan.backends.scripted import ScriptedBackend
 from evalspan.orchestrator import (
@@ -17,9 +16,7 @@ from evalspan.orchestrator import (
     DecodeError,
     DecodeFailed,
     Driver,
-    Evaluated,
     Event,
-    Failed,
     GrammarError,
     Injected,
     Request,
@@ -109,20 +106,6 @@ def truth() -> tuple[list[Event], list[int], int]:
         elif isinstance(event, Injected):
             tokens += event.tokens
     return events, tokens, min(backend.tokenizer.eos_ids)
-
-
-def timeless(events: Iterable[Event]) -> list[Event]:
-    merged: list[Event] = []
-    for event in events:
-        if isinstance(event, Evaluated | Failed):
-            event = replace(event, microseconds=0.0)
-        elif isinstance(event, Injected):
-            event = replace(event, milliseconds=0.0)
-        if merged and isinstance(event, Text) and isinstance(merged[-1], Text):
-            merged[-1] = Text(merged[-1].text + event.text)
-        else:
-            merged.append(event)
-    return merged
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000])

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from one_sentence import FORCED, GRAMMAR, TEXT, forced
+from support import timeless
 from vllm_spy import VARIABLE
 from vllm_support import check_exact, sums
 
@@ -24,7 +25,6 @@ from evalspan.orchestrator import (
     BackendError,
     Cancellation,
     Driver,
-    Evaluated,
     Event,
     Failed,
     Finished,
@@ -114,21 +114,6 @@ def boxes(driver: Driver, count: int = 8) -> list[Request]:
 
 def many_sums(count: int = 8, **options: Any) -> list[Request]:
     return [Request(sums(7 * i + 3, 11 * i + 5), max_tokens=80, **options) for i in range(count)]
-
-
-def timeless(events: tuple[Event, ...]) -> list[Event]:
-    """Events without times, and with each text in one piece."""
-    merged: list[Event] = []
-    for event in events:
-        if isinstance(event, Evaluated | Failed):
-            event = replace(event, microseconds=0.0)
-        elif isinstance(event, Injected):
-            event = replace(event, milliseconds=0.0)
-        if merged and isinstance(event, Text) and isinstance(merged[-1], Text):
-            merged[-1] = Text(merged[-1].text + event.text)
-        else:
-            merged.append(event)
-    return merged
 
 
 def last(events: tuple[Event, ...] | list[Event]) -> Finished:
