@@ -224,7 +224,10 @@ def test_a_table_has_a_row_a_run_and_each_machine_once() -> None:
         "findings": [{}],
     }
     text = table([{**run, "machine": "m"}, {**run, "machine": "n"}, {**run, "machine": "m"}])
-    assert text.splitlines()[2] == "| `host:x` | 1,005 | 1,000 | 1 | 2 | 3 | 1 | 1 |"
+    assert text.splitlines()[2] == "| `host:x` | 1,005 | 1,000 | none | 1 | 2 | 3 | 1 | 1 |"
+    asked = {0: "none", 1: "each", 10: "one in 10"}
+    for every, words in asked.items():
+        assert f" | {words} | " in table([{**run, "target": "x", "reference_every": every, "machine": "m"}])
     assert text.splitlines()[-2:] == ["1. m", "2. n"]
     with pytest.raises(FuzzError, match="no lines"):
         with_table("a page", [])

@@ -101,7 +101,7 @@ def test_a_text_that_would_be_injected_is_judged_by_itself(text: str, says: str)
 
 def test_the_bounds_are_those_of_the_specifications() -> None:
     assert stated_bound(trial("dates/1", "x" * 100)) == 5_000 + 800 * 100
-    assert stated_bound(trial("checksums/1", "x" * 100)) == 20_000 + 250 * 100
+    assert stated_bound(trial("checksums/1", "x" * 100)) == 20_000 + 270 * 100
     assert stated_bound(trial("strings/1", "x", options={"max_result_bytes": 2048})) == 20_000 + 5_000 + 36 * 2048
 
 

@@ -160,6 +160,7 @@ class Campaign:
             "machine": machine_line(),
             "seed": self.plan.seed,
             "jobs": self.plan.jobs,
+            "reference_every": self.plan.target.reference_every,
             "inputs": self.inputs,
             "inputs_before": self.resumed,
             "seconds": round(self.seconds, 3),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from evalspan.conformance.generators import Chance, Sample
@@ -14,6 +15,15 @@ _LEAST_BYTES = 16
 _BETTER = 1.02
 """By how much an input must raise the cost per byte of its length: each step of 2% is kept, not each unit."""
 
+_DEAR = 2
+"""By how many doublings of the typical cost an input is dear: the search would spend most of its time on those."""
+
+_SELDOM = 8
+"""One pick in so many may be a dear one."""
+
+_TYPICAL = 1000
+"""Inputs that the typical cost is taken of."""
+
 _DIGITS = str.maketrans("123456789", "000000000")
 
 
@@ -25,6 +35,8 @@ class Entry:
     reason: str
     has_value: bool
     """Whether the answer was a value: what comes from such an input has one more often."""
+    cost: int = 0
+    """The work of its answer; what comes from it takes about as much."""
 
 
 @dataclass(slots=True)
@@ -37,6 +49,8 @@ class Pool:
     worst: Sample | None = None
     fresh: list[Entry] = field(default_factory=list)
     """Entries since the last time that somebody took them."""
+    _doublings: float = 0.0
+    """The average of the costs' logarithms, to base 2."""
     _seen: set[tuple[str, int]] = field(default_factory=set)
     _kinds: dict[str, str] = field(default_factory=dict)
     _rates: list[float] = field(default_factory=lambda: [0.0] * 32)
@@ -53,6 +67,7 @@ class Pool:
         `kind` says what was answered (numbers in it count for nothing), `cost` is the work in units of the target.
         A cost is new where none of its kind was within a quarter of a doubling.
         """
+        self._doublings += (cost.bit_length() - self._doublings) / _TYPICAL
         width = len(sample.data)
         rate = cost / (width or 1)
         length = width.bit_length()
@@ -73,7 +88,7 @@ class Pool:
             self._rates[length] = rate
             if width >= _LEAST_BYTES and rate > self.worst_rate:
                 self.worst_rate, self.worst = rate, sample
-        self.keep(Entry(sample, reason, "value" in kind[:13]))  # a rounded value is one too
+        self.keep(Entry(sample, reason, "value" in kind[:13], cost))  # a rounded value is one too
         return reason
 
     def keep(self, entry: Entry) -> None:
@@ -84,13 +99,18 @@ class Pool:
             self.fresh.append(entry)
 
     def pick(self, chance: Chance) -> Sample:
-        """One of the inputs: half the time one of the last quarter, which were tried least; rather one with a value."""
+        """One of the inputs: half the time one of the last quarter, which were tried least.
+
+        Rather one with a value, and seldom a dear one: those are kept for the work that they cause, and so they would
+        be the most of the corpus and nearly all of the time.
+        """
         entries = self.entries
         recent = chance.random() < 0.5
         entry = entries[0]
-        for _ in range(3):
+        dear = math.inf if chance.one_in(_SELDOM) else self._doublings + _DEAR
+        for _ in range(4):
             entry = entries[-1 - chance.below((len(entries) + 3) // 4)] if recent else chance.pick(entries)
-            if entry.has_value:
+            if entry.has_value and entry.cost.bit_length() <= dear:
                 break
         return entry.sample
 

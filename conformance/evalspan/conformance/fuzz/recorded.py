@@ -32,8 +32,8 @@ def recorded_runs() -> list[dict[str, Any]]:
 def table(runs: Iterable[Mapping[str, Any]]) -> str:
     """The table in Markdown, and a line for each machine that it was made on."""
     rows = [
-        "| target | inputs | of them before | seed | jobs | seconds | findings left | machine |",
-        "|---|---|---|---|---|---|---|---|",
+        "| target | inputs | of them before | asked of the reference | seed | jobs | seconds | findings left | machine |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     machines: list[str] = []
     for run in runs:
@@ -41,11 +41,17 @@ def table(runs: Iterable[Mapping[str, Any]]) -> str:
         if machine not in machines:
             machines.append(machine)
         total = run["inputs"] + run["inputs_before"]
-        cells = [f"`{run['target']}`", f"{total:,}", f"{run['inputs_before']:,}", run["seed"], run["jobs"]]
+        cells = [f"`{run['target']}`", f"{total:,}", f"{run['inputs_before']:,}", _asked(run), run["seed"], run["jobs"]]
         cells += [f"{run['seconds']:,.0f}", len(run["findings"]), machines.index(machine) + 1]
         rows.append(f"| {' | '.join(map(str, cells))} |")
     listed = [f"{number}. {machine}" for number, machine in enumerate(machines, 1)]
     return "\n".join([*rows, "", *listed])
+
+
+def _asked(run: Mapping[str, Any]) -> str:
+    """How many of the inputs the reference was asked; parts of the host have none."""
+    every = 0 if ":" in run["target"] else run["reference_every"]
+    return f"one in {every}" if every > 1 else "each" if every else "none"
 
 
 def with_table(page: str, runs: Iterable[Mapping[str, Any]]) -> str:
