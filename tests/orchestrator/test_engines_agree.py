@@ -140,7 +140,7 @@ def walk(grammar: Grammar, registry: Registry, draw: Random, steps: int) -> int:
         both.append(CompiledGrammar(compilation, vocabulary).matcher()._engine)
     text: list[int] = []
     for _ in range(steps):
-        first, second = (state.allowed() for state in both)
+        first, second = (np.concatenate(state.allowed()) for state in both)
         assert np.array_equal(first, second), (
             bytes(token for token in text if token < EOS),
             np.flatnonzero(first != second),

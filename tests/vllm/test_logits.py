@@ -17,11 +17,14 @@ from evalspan.backends.in_engine.logits import MaskWriter, pin
     size=st.integers(1, 200),
     forbidden=st.sets(st.integers(0, 199)),
     others=st.sets(st.integers(0, 199), max_size=3),
+    fixed=st.booleans(),
 )
 def test_what_is_forbidden_or_no_token_is_minus_infinity(
-    width: int, size: int, forbidden: set[int], others: set[int]
+    width: int, size: int, forbidden: set[int], others: set[int], fixed: bool
 ) -> None:
     many, few = (np.array([token not in tokens for token in range(size)]) for tokens in (forbidden, others))
+    for mask in (many, few):
+        mask.flags.writeable = not fixed  # what is made of a fixed one is kept
     masks = [(0, many), (2, few)]
     host, device = torch.zeros((4, width)), torch.zeros((4, width))
     writer = MaskWriter()

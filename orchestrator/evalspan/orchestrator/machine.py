@@ -154,16 +154,14 @@ class SpanMachine:
         """
         if self._matcher is None:
             return None
-        place = None
-        if self._rule is None and not self._missing:
-            channel = self._channel.name if self._channel is not None else None
-            place = Place(channel, self._state, open_character(self.text))
+        place = None if self._missing else self._place()
         allowed = self._matcher.mask(place)
         if self._guard is not None:
             allowed = allowed & self._guard.allowed(self._state)
         if self._stages is not None:
             allowed = self._stages.widened(allowed, self._state)
-        if (place is None or self._guard is not None) and not allowed.any():
+        plain = place is not None and place.opened is None and self._guard is None
+        if not plain and not allowed.any():
             raise EmptyMask("the grammar allows no token")
         return allowed
 
@@ -364,6 +362,15 @@ class SpanMachine:
             self._matcher.inject(block.tokens)
         self._take(block)
         return Force((block,), (*kept, *block.tokens), replaces)
+
+    def _place(self) -> Place | None:
+        """Where this is; None inside a span, where everything that was written in it counts."""
+        channel = self._channel.name if self._channel is not None else None
+        if self._rule is None:
+            return Place(channel, self._state, open_character(self.text))
+        if len(self.text) == self._content_start:
+            return Place(channel, self._state, b"", self._rule.name)
+        return None
 
     def _follow(self, action: Action) -> Action:
         """Add what the grammar's directives force at this place."""

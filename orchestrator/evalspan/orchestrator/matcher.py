@@ -16,10 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from evalspan.orchestrator.backend import Tokenizer
-from evalspan.orchestrator.engines import EngineName, EngineState, Mask, open_engine
+from evalspan.orchestrator.engines import Allowed, EngineName, EngineState, open_engine
 from evalspan.orchestrator.engines.llguidance import engine_limits
 from evalspan.orchestrator.errors import DecodeError, EmptyMask
 from evalspan.orchestrator.grammar import Compilation, Directive, Marks
+from evalspan.orchestrator.masks import Mask
 
 __all__ = ["CompiledGrammar", "Mask", "Matcher", "Place", "Vocabulary", "engine_limits"]
 
@@ -37,6 +38,13 @@ class Place(NamedTuple):
     """Of the tag automaton."""
     character: bytes
     """The bytes of the UTF-8 character that is open."""
+    opened: str | None = None
+    """The name of the span whose open tag has just ended."""
+
+    @property
+    def nothing_open(self) -> bool:
+        """Whether the text could as well begin here, in its channel."""
+        return self.state == 0 and not self.character and self.opened is None
 
 
 class Vocabulary:
@@ -85,7 +93,7 @@ class Matcher:
         self._grammar = grammar
         self._engine = engine
         self._vocabulary = grammar.vocabulary
-        self._filled: Mask | None = None
+        self._filled: Allowed | None = None
         self._shown: Mask | None = None
         """The mask of the place that the output stands at; None where that is not known."""
         self._waiting: list[int] = []
@@ -102,10 +110,8 @@ class Matcher:
         A caller that stands in plain text of a grammar of free text says where, and the mask is computed once.
         """
         if place is None or not self._grammar.free_text:
-            allowed: Mask = self._fill()[: self._vocabulary.size]
-            allowed.flags.writeable = False
-            return allowed
-        if place.state == 0 and not place.character:
+            return self._fill().tokens
+        if place.nothing_open:
             self._at_root(place.channel)
         memo = self._grammar.memo
         known = memo.get(place)
@@ -119,15 +125,15 @@ class Matcher:
 
     def result_due(self) -> bool:
         """Whether the grammar waits for the result of a span."""
-        return bool(self._fill()[self._vocabulary.marks.result])
+        return bool(self._fill().marks[self._vocabulary.marks.result - self._vocabulary.size])
 
     def directive_due(self) -> Directive | None:
         """What the grammar waits for beside a span's result; None where it does not."""
         directives = self._grammar.directives
         if not directives:
             return None
-        first = self._vocabulary.marks.directive(0)
-        due = np.flatnonzero(self._fill()[first : first + len(directives)])
+        first = self._vocabulary.marks.directive(0) - self._vocabulary.size
+        due = np.flatnonzero(self._fill().marks[first : first + len(directives)])
         return directives[int(due[0])] if len(due) else None
 
     def accepting(self) -> bool:
@@ -204,7 +210,7 @@ class Matcher:
                 raise DecodeError("the grammar does not allow what its mask did", self._engine.error())
         return self._engine
 
-    def _fill(self) -> Mask:
+    def _fill(self) -> Allowed:
         if self._filled is None:
             self._filled = self._settled().allowed()
             self._check()

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalspan.orchestrator.errors import EmptyMask, LogitsError, RequestError
+from evalspan.orchestrator.masks import Mask, ceiling
 
 __all__ = ["FILTERS", "Drawn", "Filter", "Sampler", "SamplingParams"]
 
@@ -25,7 +26,6 @@ FILTERS: tuple[Filter, ...] = ("temperature", "top_k", "top_p", "min_p")
 """The filters in their default order."""
 
 Logits: TypeAlias = NDArray[np.float32]
-Mask: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Sampler:
 
     def _draw(self, logits: Logits, allowed: Mask | None) -> tuple[int, float]:
         if allowed is not None:
-            logits = np.where(allowed, logits, np.float32(-np.inf))
+            logits = np.fmin(logits, ceiling(allowed, len(logits)))
         best = int(np.argmax(logits))
         peak = logits[best]
         if not np.isfinite(peak):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalspan.orchestrator.matcher import Mask
+from evalspan.orchestrator.masks import Kept, Mask, ceiling
 
 if TYPE_CHECKING:
     import torch
@@ -20,16 +20,24 @@ __all__ = ["MaskWriter", "pin"]
 # Above what any model says and any bias adds, and still finite after a temperature of 0.01, the lowest that vLLM takes.
 _PIN = 1e30
 
-# Where at most one token in so many is forbidden, as in plain text, writing each takes 3 us; over the whole row it
-# takes 13 to 24 us, however many there are (49,152 tokens).
-_FEW = 32
+
+def _bits(mask: Mask, width: int) -> NDArray[np.uint8]:
+    """A bit for each logit, up to the end of a word of 32."""
+    bits = np.zeros(-(-width // 32) * 4, dtype=np.uint8)
+    packed = np.packbits(mask[:width], bitorder="little")
+    bits[: len(packed)] = packed
+    # Behind the last token everything is allowed: where that is inside a word, xgrammar 0.2 on a CPU takes the first
+    # forbidden bit there for one more token, which is the first of the next row.
+    if width % 32:
+        bits.view(np.int32)[-1] |= np.int32(-1) << np.int32(width % 32)
+    return bits
 
 
 class MaskWriter:
     """Forbids tokens. What the model has beyond the vocabulary means nothing, and is always forbidden."""
 
     def __init__(self) -> None:
-        self._bits: NDArray[np.int32] = np.zeros((0, 0), dtype=np.int32)
+        self._packed = Kept(_bits)
 
     def write(self, logits: torch.Tensor, masks: Sequence[tuple[int, Mask]]) -> None:
         """Set the logits of forbidden tokens to minus infinity; `masks` are rows of the logits with their masks."""
@@ -41,15 +49,9 @@ class MaskWriter:
             self._on_device(logits, masks)
 
     def _on_host(self, logits: NDArray[np.float32], masks: Sequence[tuple[int, Mask]]) -> None:
-        width = logits.shape[1]
         for row, mask in masks:
-            line, size = logits[row], min(width, len(mask))
-            line[size:] = -np.inf
-            forbidden = ~mask[:size]
-            if np.count_nonzero(forbidden) * _FEW < size:
-                line[np.flatnonzero(forbidden)] = -np.inf
-            else:
-                np.copyto(line[:size], -np.inf, where=forbidden)
+            line = logits[row]
+            np.fmin(line, ceiling(mask, len(line)), out=line)
 
     def _on_device(self, logits: Any, masks: Sequence[tuple[int, Mask]]) -> None:
         """A bit a token goes over to the device, and its kernel does the rest."""
@@ -57,19 +59,13 @@ class MaskWriter:
         import xgrammar
 
         height, width = logits.shape
-        words = -(-width // 32)
-        if self._bits.shape[0] < height or self._bits.shape[1] != words:
-            self._bits = np.zeros((height, words), dtype=np.int32)
+        bits = np.zeros((height, -(-width // 32)), dtype=np.int32)
         for row, mask in masks:
-            packed = np.packbits(mask[:width], bitorder="little")
-            line = self._bits[row].view(np.uint8)
-            line[: len(packed)] = packed
-            line[len(packed) :] = 0
-            # Behind the last token everything is allowed: where that is inside a word, xgrammar 0.2 on a CPU takes the
-            # first forbidden bit there for one more token, which is the first of the next row.
-            self._bits[row, -1] |= np.int32(-1) << np.int32(width % 32) if width % 32 else 0
-        bits = torch.from_numpy(self._bits[:height]).to(logits.device)
-        xgrammar.apply_token_bitmask_inplace(logits, bits, vocab_size=width, indices=[row for row, _ in masks])
+            bits[row].view(np.uint8)[:] = self._packed.of(mask, width)
+        indices = [row for row, _ in masks]
+        xgrammar.apply_token_bitmask_inplace(
+            logits, torch.from_numpy(bits).to(logits.device), vocab_size=width, indices=indices
+        )
 
 
 def pin(logits: torch.Tensor, pins: Sequence[tuple[int, int]]) -> None:

@@ -18,8 +18,11 @@ _BETTER = 1.02
 _DEAR = 2
 """By how many doublings of the typical cost an input is dear: the search would spend most of its time on those."""
 
-_SELDOM = 8
+_SELDOM = 16
 """One pick in so many may be a dear one."""
+
+_TRIES = 4
+"""Entries of which one is picked."""
 
 _TYPICAL = 1000
 """Inputs that the typical cost is taken of."""
@@ -106,12 +109,10 @@ class Pool:
         """
         entries = self.entries
         recent = chance.random() < 0.5
-        entry = entries[0]
+        last = (len(entries) + 3) // 4
+        drawn = [entries[-1 - chance.below(last)] if recent else chance.pick(entries) for _ in range(_TRIES)]
         dear = math.inf if chance.one_in(_SELDOM) else self._doublings + _DEAR
-        for _ in range(4):
-            entry = entries[-1 - chance.below((len(entries) + 3) // 4)] if recent else chance.pick(entries)
-            if entry.has_value and entry.cost.bit_length() <= dear:
-                break
+        entry = min(drawn, key=lambda each: (each.cost.bit_length() > dear, not each.has_value))
         return entry.sample
 
     def take_fresh(self) -> list[Entry]:

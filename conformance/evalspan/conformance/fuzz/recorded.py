@@ -32,7 +32,7 @@ def recorded_runs() -> list[dict[str, Any]]:
 def table(runs: Iterable[Mapping[str, Any]]) -> str:
     """The table in Markdown, and a line for each machine that it was made on."""
     rows = [
-        "| target | inputs | of them before | asked of the reference | seed | jobs | seconds | findings left | machine |",
+        "| target | inputs | of them before | with the reference | seed | jobs | seconds | findings left | machine |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     machines: list[str] = []

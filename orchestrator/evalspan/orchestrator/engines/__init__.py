@@ -5,22 +5,22 @@ from __future__ import annotations
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.engines.base import (
     ENGINES,
+    Allowed,
     Engine,
     EngineGrammar,
     EngineName,
     EngineState,
-    Mask,
     check_engine,
     engine_identity,
 )
 
 __all__ = [
     "ENGINES",
+    "Allowed",
     "Engine",
     "EngineGrammar",
     "EngineName",
     "EngineState",
-    "Mask",
     "check_engine",
     "engine_identity",
     "open_engine",

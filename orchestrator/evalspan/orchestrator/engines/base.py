@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import Literal, Protocol, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,21 +13,54 @@ from numpy.typing import NDArray
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import GrammarError
 from evalspan.orchestrator.grammar import MARKS
+from evalspan.orchestrator.masks import Mask
 
 __all__ = [
     "ENGINES",
+    "Allowed",
     "Engine",
     "EngineGrammar",
     "EngineName",
     "EngineState",
-    "Mask",
+    "MaskTable",
     "check_engine",
     "engine_identity",
     "spellings",
 ]
 
-Mask = NDArray[np.bool_]
-"""Which tokens are allowed, shape `(vocab_size,)`. Shared and read-only."""
+_KNOWN = 256  # masks; a vocabulary has from 30 to 260 KB of them each, and most texts come to a few dozen
+
+
+class Allowed(NamedTuple):
+    """What may come next."""
+
+    tokens: Mask
+    marks: Mask
+    """Shape `(MARKS,)`."""
+
+
+class MaskTable:
+    """The masks of a vocabulary, each of them once: what is the same comes as the same arrays, so that who has made
+    something of them can know it again."""
+
+    def __init__(self, vocabulary: int) -> None:
+        """`vocabulary` is how many tokens the model has; behind them come the marks."""
+        self._vocabulary = vocabulary
+        self._known: dict[bytes, Allowed] = {}
+
+    def allowed(self, bits: NDArray[np.int32]) -> Allowed:
+        """The masks that these bits spell, a bit a token from the lowest on."""
+        spelt = bits.tobytes()
+        found = self._known.get(spelt)
+        if found is None:
+            whole = np.unpackbits(bits.view(np.uint8), bitorder="little").view(np.bool_)
+            whole.flags.writeable = False
+            found = Allowed(whole[: self._vocabulary], whole[self._vocabulary : self._vocabulary + MARKS])
+            if len(self._known) >= _KNOWN:
+                self._known.clear()  # others may look in meanwhile, and would not find out what is the oldest
+            self._known[spelt] = found
+        return found
+
 
 EngineName = Literal["llguidance", "xgrammar"]
 """Who keeps an output in its grammar."""
@@ -38,8 +71,8 @@ ENGINES: tuple[EngineName, ...] = get_args(EngineName)
 class EngineState(Protocol):
     """One output in its grammar. A token that the grammar does not allow puts it in error for good."""
 
-    def allowed(self) -> Mask:
-        """The tokens that may come next, the marks behind the model's own; a new array."""
+    def allowed(self) -> Allowed:
+        """The tokens that may come next."""
         ...
 
     def take(self, tokens: Sequence[int]) -> bool:

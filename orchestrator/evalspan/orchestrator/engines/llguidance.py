@@ -7,10 +7,9 @@ from typing import Any
 
 import llguidance
 import llguidance.numpy as bitmask
-import numpy as np
 
 from evalspan.orchestrator.backend import Tokenizer
-from evalspan.orchestrator.engines.base import Mask, engine_identity, spellings
+from evalspan.orchestrator.engines.base import Allowed, MaskTable, engine_identity, spellings
 from evalspan.orchestrator.errors import DecodeError, GrammarError
 from evalspan.orchestrator.grammar import MARKS
 
@@ -51,6 +50,7 @@ class LLGuidance:
             )
         self.identity = engine_identity("llguidance")
         self.size = len(tokenizer.pieces) + MARKS
+        self.masks = MaskTable(len(tokenizer.pieces))
         self.tokenizer = llguidance.LLTokenizer(
             llguidance.TokenizerWrapper(_Wrapped(tokenizer)),
             eos_token=sorted(tokenizer.eos_ids),
@@ -82,7 +82,7 @@ class _Grammar:
         grammar = llguidance.LLMatcher.grammar_from_lark(lark)
         matcher = llguidance.LLMatcher(engine.tokenizer, grammar, log_level=0, limits=engine_limits(lark))
         # Each matcher would compile the grammar again, 5 to 10 ms; a copy of one that has read nothing takes 2 us.
-        self._first = _State(matcher, engine.size)
+        self._first = _State(matcher, engine)
         if reason := self._first.error():
             raise GrammarError(f"the grammar does not compile: {reason.splitlines()[0]}")
 
@@ -91,15 +91,14 @@ class _Grammar:
 
 
 class _State:
-    def __init__(self, matcher: Any, size: int) -> None:
+    def __init__(self, matcher: Any, engine: LLGuidance) -> None:
         self._matcher = matcher
-        self._size = size
-        self._bits = bitmask.allocate_token_bitmask(1, size)
+        self._engine = engine
+        self._bits = bitmask.allocate_token_bitmask(1, engine.size)
 
-    def allowed(self) -> Mask:
+    def allowed(self) -> Allowed:
         bitmask.fill_next_token_bitmask(self._matcher, self._bits)
-        allowed: Mask = np.unpackbits(self._bits[0].view(np.uint8), bitorder="little").view(np.bool_)
-        return allowed[: self._size]
+        return self._engine.masks.allowed(self._bits[0])
 
     def take(self, tokens: Sequence[int]) -> bool:
         taken = self._matcher.consume_token(tokens[0]) if len(tokens) == 1 else self._matcher.consume_tokens(tokens)
@@ -119,4 +118,4 @@ class _State:
         return str(self._matcher.get_error()).strip() if self._matcher.is_error() else ""
 
     def copy(self) -> _State:
-        return _State(self._matcher.deep_copy(), self._size)
+        return _State(self._matcher.deep_copy(), self._engine)

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from evalspan.orchestrator.backend import Tokenizer
-from evalspan.orchestrator.engines.base import Mask, engine_identity, spellings
+from evalspan.orchestrator.engines.base import Allowed, MaskTable, engine_identity, spellings
 from evalspan.orchestrator.engines.ebnf import write_ebnf
 from evalspan.orchestrator.engines.productions import read_productions
 from evalspan.orchestrator.errors import DecodeError, GrammarError
@@ -59,6 +59,7 @@ class XGrammar:
         # 0xFF begins no character, so no text spells a control token or a mark: they come by their ids alone.
         tokens = spellings(tokenizer, control="\xff<|control:%d|>", mark="\xff<|evalspan:%d|>")
         self.size = len(tokens)
+        self.masks = MaskTable(len(tokenizer.pieces))
         self.special = frozenset(tokenizer.special_ids - tokenizer.eos_ids)
         self._info = self.library.TokenizerInfo(tokens, _RAW, self.size, sorted(tokenizer.eos_ids), False)
         self._compiler = self.library.GrammarCompiler(self._info, 1, False, -1, True)
@@ -88,9 +89,8 @@ class _State:
         self._matcher = matcher
         self._error = error
 
-    def allowed(self) -> Mask:
-        size = self._engine.size
-        bits = np.zeros((1, -(-size // _WORD)), dtype=np.int32)
+    def allowed(self) -> Allowed:
+        bits = np.zeros((1, -(-self._engine.size // _WORD)), dtype=np.int32)
         if not self._error:
             try:
                 # It is false where every token is allowed, which cannot be: nothing spells the marks.
@@ -98,7 +98,7 @@ class _State:
                     self._error = "there is no mask"
             except RuntimeError as error:
                 self._error = _reason(error)
-        return np.unpackbits(bits[0].view(np.uint8), bitorder="little").view(np.bool_)[:size]
+        return self._engine.masks.allowed(bits[0])
 
     def take(self, tokens: Sequence[int]) -> bool:
         for token in tokens:
