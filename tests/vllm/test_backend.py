@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from one_sentence import FORCED, GRAMMAR, TEXT, forced
+from receipt_support import rehashed
 from support import timeless
 from vllm_spy import VARIABLE
 from vllm_support import check_exact, sums
@@ -36,6 +37,7 @@ from evalspan.orchestrator import (
     Text,
     experiment,
 )
+from evalspan.orchestrator.receipts import Receipt, verify
 from evalspan.policies import Registry
 
 SPANS, INJECTED = 3, 60
@@ -159,6 +161,23 @@ def test_eight_at_once_have_exact_results_and_tell_all_of_their_text(each: Drive
         assert 0 < end.sampled_tokens + end.forced_tokens <= 80
         assert end.forced_tokens == sum(len(injection.tokens) for injection in generation.injections)
     quiet(each)
+
+
+def test_a_receipt_is_rebuilt_outside_the_engine_and_a_forged_one_is_not(each: Driver, registry: Registry) -> None:
+    asked = [replace(request, receipt=True) for request in many_sums(3)]
+    *generations, hot = each.generate_many([*asked, replace(asked[0], sampling=HOT)])
+    tokenizer = backend(each).tokenizer
+    assert hot.receipt is not None and verify(hot.receipt, tokenizer, registry).holds
+    for generation in generations:
+        receipt = generation.receipt
+        assert receipt is not None
+        report = verify(receipt, tokenizer, registry)
+        assert report.holds, [str(problem) for problem in report.problems]
+        value = receipt.value()
+        told = [event for event in value["output"]["events"] if event["event"] == "injected"]
+        assert told, generation.text
+        told[0]["text"] = told[0]["text"].replace("<result>", "<result>1")
+        assert not verify(Receipt.of(rehashed(value)), tokenizer, registry).holds
 
 
 def test_a_turn_is_as_long_as_what_was_forced(sessions: Driver, lengths: Path) -> None:

@@ -18,8 +18,8 @@ NEIGHBOURS = 8
 _LONG = 900  # tokens: neighbours are not to end before the measured one
 _TOKENS = 70  # of the measured one: two injections or three
 _EXPRESSION = "17 + 23"
-_QUESTION = "".join(prompt(number) for number in range(3)) + "Day 13: 17 came, then 23, so "
-"""A text that goes on with a span. Some 400 tokens: three blocks of a prefix cache on a CPU, and many on a GPU."""
+_QUESTION = "".join(prompt(number) for number in range(3)) + "Day 13: first 17, then 23: "
+"""A text that goes on with a span. Some 380 tokens: three blocks of a prefix cache on a CPU, and many on a GPU."""
 
 
 def injection_seconds(driver: Driver, plain: VllmBackend, *, crowded: bool, number: int) -> list[float]:

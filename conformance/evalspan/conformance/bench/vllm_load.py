@@ -20,12 +20,11 @@ OPTED_IN: Mapping[str, Any] = {"evalspan": "default"}
 
 
 def prompt(number: int) -> str:
-    """A text that a small model goes on with in lines like its own: a span and a result in each."""
+    """A text that a small model goes on with in lines like its own, of some 30 tokens: a span and a result in each."""
     # Days go on: with lines that could be the last one, a small model ends, and a batch that shrinks is another load.
     sums = ((3, 4), (10, 25), (7, 90), (11 + number, 5 + 3 * number))
     return "".join(
-        f"Day {day}: {a} came, then {b}, so <calc>{a} + {b}</calc><result>{a + b}</result> in all.\n"
-        for day, (a, b) in enumerate(sums, 1)
+        f"Day {day}: <calc>{a} + {b}</calc><result>{a + b}</result> came.\n" for day, (a, b) in enumerate(sums, 1)
     )
 
 
