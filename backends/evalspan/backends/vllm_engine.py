@@ -63,6 +63,11 @@ class VllmEngine:
         """How many requests vLLM works on."""
         return self._llm.get_num_unfinished_requests() if self.started else 0
 
+    @property
+    def is_dead(self) -> bool:
+        """Whether its process has ended by itself; nothing can be asked of it any more."""
+        return self.started and bool(self._llm.errored)
+
     def start(self, environment: Mapping[str, str] | None = None) -> None:
         """Load the model: half a minute and more. `environment` is set for as long as the engine runs.
 
@@ -230,6 +235,10 @@ class VllmCompletion:
             except BackendError:
                 raise
             except Exception as error:
+                if self._engine.is_dead:
+                    raise BackendError(
+                        "vLLM's engine process has ended, and its log says why: open the backend again"
+                    ) from error
                 reason = " ".join(str(error).split())[:300]
                 raise BackendError(f"vLLM failed: {type(error).__name__}: {reason}") from error
 
