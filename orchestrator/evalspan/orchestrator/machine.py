@@ -33,7 +33,7 @@ from evalspan.orchestrator.guard import TagGuard
 from evalspan.orchestrator.matcher import Mask, Matcher, Place
 from evalspan.orchestrator.plan import SpanPlan
 from evalspan.orchestrator.stages import Stage, Stages
-from evalspan.orchestrator.stopping import StopStrings
+from evalspan.orchestrator.stopping import StopReader, StopStrings
 from evalspan.orchestrator.token_log import TokenLog
 from evalspan.policies import Channel, ErrorCode, SpanRule
 
@@ -77,7 +77,7 @@ class SpanMachine:
         self._guard = guard
         self._missing = list(required)
         self._observer = observer
-        self._stops = stops
+        self._stops = StopReader(stops)
         self._limits = plan.registry.limits
         self._opens: Mapping[bytes, SpanRule] = plan.opens
         self._channels: Mapping[bytes, Channel] = plan.channels
@@ -98,11 +98,6 @@ class SpanMachine:
         self._outcomes: dict[str, Outcome] = {}
         """The last outcome of each span that was injected."""
         self._channel: Channel | None = None
-        self.stop_string: str | None = None
-        """The stop string that ended the text."""
-        self._stop_state = 0
-        self._stop_from: int | None = None
-        """The byte from which on the text may be a stop string."""
         self.log: TokenLog | None = None
         """What takes note of every token, where that is wanted; not for machines that are forked."""
         if stages is not None:
@@ -120,13 +115,14 @@ class SpanMachine:
 
     def finished(self, reason: FinishReason, prompt_tokens: int) -> Finished:
         """The last event, after a `Stop`."""
-        return Finished(reason, "".join(self.output), prompt_tokens, self.sampled, self.forced, self.stop_string)
+        return Finished(reason, "".join(self.output), prompt_tokens, self.sampled, self.forced, self._stops.found)
 
     def fork(self) -> SpanMachine:
         """A machine in the same state, which goes on by itself; the time for evaluations is shared."""
         twin = copy(self)
         twin.text = bytearray(self.text)
         twin.output = list(self.output)
+        twin._stops = copy(self._stops)
         twin._missing = list(self._missing)
         twin._events = list(self._events)
         twin._outcomes = dict(self._outcomes)
@@ -193,7 +189,7 @@ class SpanMachine:
             return self.stop("eos")
         observer = self._observer  # the token may end a window, and what comes then has another
         action = self.advance_bytes(self._tokenizer.pieces[token])
-        if observer is not None and self.stop_string is None:
+        if observer is not None and self._stops.found is None:
             seen = observer.read(self._tokenizer.pieces[token], self._written)
             self._events += seen.events
             if seen.stop is not None and not isinstance(action, Stop):
@@ -209,55 +205,29 @@ class SpanMachine:
         self.sampled += tokens
         start = len(self.text)
         used = 0
-        if self._stops is not None:
-            data = self._until_stop(data, self._stops)
+        data = self._stops.read(data, start)
         while used < len(data):
             self._state, end, tag = self._plan.automaton.scan(self._state, data, used)
             self.text += data[used:end]
             used = end
             if tag >= 0 and self._meet(self._plan.automaton.tags[tag]):
-                if self.stop_string is not None and used == len(data):
+                if self._stops.found is not None and used == len(data):
                     break  # the stop string ends with the close tag: the text ends here, and so nothing is evaluated
-                self._end_stop()
+                self._stops.begin_anew()
                 self._release()
                 return self._close(self.text[start:], tokens, replaces=used < len(data))
-        if self.stop_string is not None:
-            return self._stop_short()
+        if self._stops.found is not None:
+            self._stops.cut(self.text)
+            return self.stop("stop_string")
         self._release()
         if self.remaining <= 0:
             return self.stop("length")
         return Continue()
 
-    def _until_stop(self, data: bytes, stops: StopStrings) -> bytes:
-        """The data up to the end of the first stop string in it."""
-        before = len(self.text)
-        self._stop_state, end, found = stops.automaton.scan(self._stop_state, data, 0)
-        if found >= 0:
-            string = stops.automaton.tags[found]
-            self.stop_string = string.decode()
-            self._stop_from = before + end - len(string)
-        else:
-            held = stops.automaton.depth[self._stop_state]
-            self._stop_from = before + len(data) - held if held else None
-        return data[:end]
-
-    def _end_stop(self) -> None:
-        """Nothing is held back for a stop string any more; none goes on behind this place."""
-        self.stop_string = None
-        self._stop_state = 0
-        self._stop_from = None
-
-    def _stop_short(self) -> Stop:
-        """End with the stop string that the text now ends with."""
-        if self._stops is not None and not self._stops.keep:
-            del self.text[self._stop_from :]
-        self._stop_from = None
-        return self.stop("stop_string")
-
     def stop(self, reason: FinishReason) -> Stop:
         """End the sequence: text that was held back is released, and an open span is reported, not evaluated."""
         self._state = 0
-        self._stop_from = None
+        self._stops.since = None
         self._release(final=True)
         self._give_up_span()
         if self.log is not None:
@@ -294,7 +264,7 @@ class SpanMachine:
             return self._stop_untold(block)
         if block.cost > self.remaining:
             return self.stop("length")
-        self._end_stop()
+        self._stops.begin_anew()
         self._release(upto=len(self.text), final=True)
         self._give_up_span()
         self._take(block)
@@ -391,7 +361,7 @@ class SpanMachine:
             if block.cost > self.remaining:
                 return self.stop("length")
             matcher.follow(directive, block.tokens)
-            self._end_stop()
+            self._stops.begin_anew()
             self._release(upto=len(self.text))  # the grammar has ended what was held back
             # What is forced here has no fence of its own: with the text around it, it must not spell a tag.
             self._state, _, tag = self._plan.automaton.scan(self._state, block.text.encode(), 0)
@@ -431,8 +401,8 @@ class SpanMachine:
     def _release(self, upto: int | None = None, *, final: bool = False) -> None:
         """Release text that cannot become a tag any more; a character that is not complete is kept too."""
         end = len(self.text) - self._plan.automaton.depth[self._state] if upto is None else upto
-        if self._stop_from is not None:
-            end = min(end, self._stop_from)
+        if self._stops.since is not None:
+            end = min(end, self._stops.since)
         released = self._decoder.decode(bytes(self.text[self._released : end]), final)
         self._released = max(end, self._released)
         if released:
