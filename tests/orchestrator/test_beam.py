@@ -349,7 +349,7 @@ def test_a_fork_of_a_machine_goes_on_by_itself() -> None:
         backend = ScriptedBackend.replay(["<c>", "1+", "2", "3", "</c>", "<", "so"])
         pieces = backend.tokenizer.pieces
         with Driver(backend, REGISTRY) as driver:
-            machine = driver._machine(Request("go", grammar=grammar), 0)
+            machine = driver._starter.machine(Request("go", grammar=grammar), 0)
             for piece in (b"<", b"c", b">", b"1+"):
                 machine.mask()
                 machine.advance(pieces.index(piece))

@@ -7,7 +7,7 @@ along with (`reading.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import replace
 from typing import Literal, Self, TypeVar, Unpack
@@ -18,37 +18,28 @@ from evalspan.orchestrator.backend import (
     BackendOptions,
     ConcurrentEngine,
     ForkingEngine,
-    PromptText,
     RequestEngine,
     SpanEngine,
-    SpanRequest,
     StepEngine,
     TextEngine,
     check_engine_options,
 )
 from evalspan.orchestrator.batch import STEP_TOKENS, Batch, Refusal
 from evalspan.orchestrator.beam import BeamParams, BeamSearch, Hypothesis
-from evalspan.orchestrator.checking import checked
-from evalspan.orchestrator.clock import EvaluationClock
 from evalspan.orchestrator.counters import Counters
-from evalspan.orchestrator.encoding import spell
 from evalspan.orchestrator.engines import EngineName, engine_identity
 from evalspan.orchestrator.errors import DecodeError, GrammarError, PromptError, RequestError
 from evalspan.orchestrator.events import Event, Finished, Recorded, RequestFailed
 from evalspan.orchestrator.generating import Deadline, Generating
-from evalspan.orchestrator.grammar import Grammar, Mode
 from evalspan.orchestrator.machine import SpanMachine
 from evalspan.orchestrator.plugins import backend_class
-from evalspan.orchestrator.preparation import Preparation
 from evalspan.orchestrator.reading import Reading
-from evalspan.orchestrator.replay import Replayer
 from evalspan.orchestrator.requests import Generation, Options, Prompt, Request, gathered
 from evalspan.orchestrator.resume import Resuming, resumed
 from evalspan.orchestrator.samples import SharedPrompt, sampled
 from evalspan.orchestrator.sampling import Sampler, SamplingParams
-from evalspan.orchestrator.stopping import StopStrings
+from evalspan.orchestrator.starting import Starter
 from evalspan.orchestrator.together import Told, together
-from evalspan.orchestrator.token_log import TokenLog
 from evalspan.policies import Registry
 
 __all__ = ["Driver", "Generation", "Prompt", "Request", "gathered"]
@@ -88,19 +79,8 @@ class Driver:
         self.registry = registry or Registry.load()
         self.evaluators = Evaluators(self.registry, runtime=runtime)
         self.evaluators.open()
-        self._engine_name: EngineName = grammar_engine
-        self._preparation: Preparation | None = None
-        self._replayer: Replayer | None = None
-        if isinstance(backend.engine, SpanEngine):
-            self._serve(backend.engine)
-
-    def _serve(self, engine: SpanEngine) -> None:
-        """Let an engine that runs the span machine itself know the registry."""
         try:
-            if self._engine_name != "llguidance":
-                raise GrammarError(f"backend {self.backend.name!r} masks by itself, with llguidance")
-            engine.serve(self.registry)
-            self._replayer = Replayer(self.registry, self.backend.tokenizer, timed=True)
+            self._starter = Starter(backend, self.registry, self.evaluators, grammar_engine)
         except BaseException:
             self.evaluators.close()
             raise
@@ -142,8 +122,7 @@ class Driver:
     def close(self) -> None:
         """Close the evaluators and the backend."""
         self.evaluators.close()
-        if self._replayer is not None:
-            self._replayer.close()
+        self._starter.close()
         self.backend.shutdown()
 
     @property
@@ -175,10 +154,10 @@ class Driver:
         """As `stream`, of a request."""
         engine = self.backend.engine
         if isinstance(engine, StepEngine):
-            return self._alone(engine, self._generating(0, request))
+            return self._alone(engine, self._starter.generating(0, request))
         if isinstance(engine, SpanEngine):
-            return self._counted(self._read_alone(engine, self._reading(0, request)))
-        return self._counted(self._resumed(engine, self._resuming(0, request)))
+            return self._counted(self._read_alone(engine, self._starter.reading(0, request)))
+        return self._counted(self._resumed(engine, self._starter.resuming(0, request)))
 
     def generate_many(self, requests: Iterable[Request]) -> list[Generation]:
         """Run many generations, as many at once as the engine has slots; the answers are in the order of the requests.
@@ -224,11 +203,12 @@ class Driver:
             return
         if isinstance(engine, SpanEngine):
             read = (
-                self._wanted(index, request, self._reading, report=report) for index, request in enumerate(requests)
+                self._wanted(index, request, self._starter.reading, report=report)
+                for index, request in enumerate(requests)
             )
             yield from together(engine, read)
             return
-        wanted = (self._wanted(i, request, self._resuming, report=report) for i, request in enumerate(requests))
+        wanted = (self._wanted(i, request, self._starter.resuming, report=report) for i, request in enumerate(requests))
         if isinstance(engine, ConcurrentEngine):
             yield from together(engine, wanted)
             return
@@ -263,8 +243,8 @@ class Driver:
         if not isinstance(engine, ForkingEngine) or engine.slots < 2 or n < 2:
             self.check(request)
             return self.stream_many(requests)
-        prompt = self._prompt_tokens(request.prompt)
-        batch = SharedPrompt(engine, [self._generating(i, each) for i, each in enumerate(requests)], prompt)
+        prompt = self._starter.prompt_tokens(request.prompt)
+        batch = SharedPrompt(engine, [self._starter.generating(i, each) for i, each in enumerate(requests)], prompt)
         return self._numbered(batch)
 
     def _numbered(self, batch: Batch) -> Generator[tuple[int, Event], None, None]:
@@ -302,8 +282,8 @@ class Driver:
             raise RequestError("a beam search draws nothing: leave temperature, top_k, top_p and min_p as they are")
         if request.ledger or request.receipt:
             raise RequestError(f"a beam search has no {'ledger' if request.ledger else 'receipt'}")
-        prompt = self._prompt_tokens(request.prompt)
-        machine = self._machine(request, len(prompt))
+        prompt = self._starter.prompt_tokens(request.prompt)
+        machine = self._starter.machine(request, len(prompt))
         deadline = Deadline(request.time_limit, request.cancellation)
         found = BeamSearch(engine, params, prompt, deadline, self.counters.observe).run(machine, Sampler(sampling))
         self.counters.observe(found[0].generation.events[-1])
@@ -315,11 +295,7 @@ class Driver:
         Raises:
             RequestError, PromptError, GrammarError: as `stream`.
         """
-        if isinstance(self.backend.engine, SpanEngine):
-            self._reading(0, request)
-            return
-        self._machine(request, 0)
-        self._prompt(request.prompt)
+        self._starter.check(request)
 
     def machine(self, request: Request) -> SpanMachine:
         """The span machine that a generation of this request would run, at the start of its output: for tests of
@@ -328,7 +304,7 @@ class Driver:
         Raises:
             RequestError, GrammarError: as `stream`.
         """
-        return self._machine(request, 1)
+        return self._starter.machine(request, 1)
 
     def _alone(self, engine: StepEngine, generating: Generating) -> Generator[Event, None, None]:
         """One generation as a batch of its own; where a batch goes on without it, this raises."""
@@ -341,17 +317,11 @@ class Driver:
 
     def _waiting(self, index: int, request: Request, *, report: bool) -> Generating | Refusal:
         try:
-            return self._generating(index, request)
+            return self._starter.generating(index, request)
         except (RequestError, PromptError, GrammarError) as error:
             if not report:
                 raise
             return Refusal(index, _reported(error))
-
-    def _generating(self, index: int, request: Request) -> Generating:
-        prompt = self._prompt_tokens(request.prompt)
-        sampler = Sampler(request.sampling or SamplingParams())
-        machine = self._logged(self._machine(request, len(prompt)), request, prompt)
-        return Generating(index, prompt, machine, sampler, request)
 
     def _resumed(self, engine: RequestEngine, resuming: Resuming) -> Generator[Event, None, None]:
         """One generation; where others go on without it, this raises."""
@@ -373,13 +343,6 @@ class Driver:
                 raise
             return [(index, _reported(error)), (index, Finished("refused", "", 0, 0, 0))]
 
-    def _resuming(self, index: int, request: Request) -> Resuming:
-        prompt = self._prompt(request.prompt)
-        machine = self._logged(self._machine(request, prompt.count), request, prompt.tokens or ())
-        tags = sorted({rule.close for rule in self.registry.spans})
-        deadline = Deadline(request.time_limit, request.cancellation)
-        return Resuming(index, machine, prompt, request.sampling or SamplingParams(), tags, deadline)
-
     def _read_alone(self, engine: SpanEngine, reading: Reading) -> Generator[Event, None, None]:
         """One generation; where others go on without it, this raises."""
         with closing(together(engine, iter([reading]))) as events:
@@ -387,32 +350,12 @@ class Driver:
         if reading.error is not None:
             raise reading.error
 
-    def _reading(self, index: int, request: Request) -> Reading:
-        engine, replayer = self.backend.engine, self._replayer
-        if not isinstance(engine, SpanEngine) or replayer is None:
-            raise TypeError("the engine does not run the span machine itself")
-        prompt = self._prompt_tokens(request.prompt)
-        mode, grammar = self._checked(request)
-        sampling = request.sampling or SamplingParams()
-        most = min(request.max_tokens, engine.context_tokens - len(prompt))
-        reader = replayer.reader(mode=mode, grammar=grammar, max_tokens=most, stops=_stops(request))
-        self._logged(reader.machine, request, prompt)
-        asked = SpanRequest(tuple(prompt), most, sampling, mode, grammar)
-        return Reading(index, reader, asked, Deadline(request.time_limit, request.cancellation))
-
     def _counted(self, events: Generator[Event, None, None]) -> Generator[Event, None, None]:
         with closing(events):
             for event in events:
                 self.counters.observe(event)
                 if not (isinstance(event, Finished) and event.reason == "decode_error"):
                     yield event  # in its place the error is raised
-
-    def _checked(self, request: Request) -> tuple[Mode, Grammar]:
-        if request.receipt and isinstance(self.backend.engine, TextEngine):
-            raise RequestError(f"backend {self.backend.name!r} shows text alone: there is no receipt without token ids")
-        if request.receipt and self.evaluators.runtime != "wasm":
-            raise RequestError("a receipt is of evaluations in the sandbox: use the runtime 'wasm'")
-        return checked(request, self.backend.engine, self.backend.name)
 
     def with_receipt(self, request: Request, generation: Generation) -> Generation:
         """A generation of this driver's with its receipt, where the request asked for one and it came to an end."""
@@ -422,63 +365,6 @@ class Driver:
         from evalspan.orchestrator.receipts import receipt_of  # of many modules, that few generations need
 
         return replace(generation, receipt=receipt_of(self, request, generation.events))
-
-    def _logged(self, machine: SpanMachine, request: Request, prompt: Sequence[int]) -> SpanMachine:
-        if request.receipt:
-            machine.log = TokenLog(prompt)
-        return machine
-
-    def _machine(self, request: Request, prompt_tokens: int) -> SpanMachine:
-        """The span machine of a request, which is checked here."""
-        mode, grammar = self._checked(request)
-        engine = self.backend.engine
-        if self._preparation is None:
-            if isinstance(engine, TextEngine):
-                self._preparation = Preparation(self.registry, None, spell=engine.spell)
-            else:
-                self._preparation = Preparation(self.registry, self.backend.tokenizer, engine=self._engine_name)
-        return self._preparation.machine(
-            EvaluationClock(self.evaluators).evaluate,
-            mode=mode,
-            grammar=grammar,
-            max_tokens=min(request.max_tokens, engine.context_tokens - prompt_tokens),
-            stops=_stops(request),
-        )
-
-    def _prompt_tokens(self, prompt: Prompt) -> list[int]:
-        _check_prompt(prompt)
-        tokens = self.backend.tokenizer.encode_prompt(prompt)
-        self._check_room(len(tokens))
-        return tokens
-
-    def _prompt(self, prompt: Prompt) -> PromptText:
-        """The prompt as a request engine reads it."""
-        engine = self.backend.engine
-        if not isinstance(engine, TextEngine):
-            tokens = self._prompt_tokens(prompt)
-            return PromptText(spell(self.backend.tokenizer, tokens), tuple(tokens), len(tokens))
-        _check_prompt(prompt)
-        read = engine.prompt(prompt)
-        self._check_room(read.count)
-        return read
-
-    def _check_room(self, tokens: int) -> None:
-        context = self.backend.engine.context_tokens
-        if tokens >= context:
-            raise PromptError(
-                f"the prompt has {tokens} tokens and the context holds {context}: shorten it, or open the "
-                "model with a larger context (--context)"
-            )
-
-
-def _stops(request: Request) -> StopStrings | None:
-    return StopStrings(request.stop, keep=request.keep_stop) if request.stop else None
-
-
-def _check_prompt(prompt: Prompt) -> None:
-    empty = not prompt if isinstance(prompt, str) else not any(message.content for message in prompt)
-    if empty:
-        raise PromptError("the prompt is empty: there is nothing to continue")
 
 
 def _reported(error: RequestError | PromptError | GrammarError) -> RequestFailed:

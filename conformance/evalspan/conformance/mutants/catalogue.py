@@ -6,9 +6,9 @@ from evalspan.conformance.mutants.mutant import Edit, Mutant
 
 __all__ = ["MUTANTS"]
 
-_DRIVER = "evalspan.orchestrator.driver"
 _GENERATING = "evalspan.orchestrator.generating"
 _MACHINE = "evalspan.orchestrator.machine"
+_STARTING = "evalspan.orchestrator.starting"
 _MATCHER = "evalspan.orchestrator.matcher"
 _PREPARATION = "evalspan.orchestrator.preparation"
 _SAMPLING = "evalspan.orchestrator.sampling"
@@ -113,8 +113,8 @@ MUTANTS: tuple[Mutant, ...] = (
             ),
             Edit(
                 _SAMPLING,
-                "        if allowed is not None:\n            logits = np.where",
-                "        unmasked = logits\n        if allowed is not None:\n            logits = np.where",
+                "        if allowed is not None:\n            logits = np.fmin",
+                "        unmasked = logits\n        if allowed is not None:\n            logits = np.fmin",
             ),
         ),
         ("EVS-PRB-02", "EVS-PRB-03"),
@@ -228,7 +228,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "a span that is open in the prompt is closed by the output",
         (
             Edit(
-                _DRIVER,
+                _STARTING,
                 "return Generating(index, prompt, machine, sampler, request)",
                 "machine.advance_bytes(spell(self.backend.tokenizer, prompt), 0)\n"
                 "        return Generating(index, prompt, machine, sampler, request)",
@@ -241,7 +241,7 @@ MUTANTS: tuple[Mutant, ...] = (
         "spans in the prompt of a request engine are evaluated",
         (
             Edit(
-                _DRIVER,
+                _STARTING,
                 "        return Resuming(index, machine, prompt, ",
                 "        machine.advance_bytes(prompt.text, 0)\n        return Resuming(index, machine, prompt, ",
             ),
