@@ -85,7 +85,7 @@ def test_the_sampler_passes_every_check() -> None:
 @pytest.fixture
 def sampler(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[type[Sampler]]:
     """The driver with another sampler."""
-    monkeypatch.setattr("evalspan.orchestrator.driver.Sampler", request.param)
+    monkeypatch.setattr("evalspan.orchestrator.starting.Sampler", request.param)
     yield request.param
 
 
