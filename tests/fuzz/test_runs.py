@@ -67,7 +67,8 @@ def test_faults_are_found_minimized_saved_and_repeated(tmp_path: Path) -> None:
     for entry in report["findings"]:
         line = next(line for line in ran.stdout.splitlines() if "repeat with" in line and entry["file"] in line)
         assert f"faulty:ask --allow ValueError --repeat {entry['file']}" in line
-    again = fuzz(tmp_path, "faulty:ask", "--allow", "ValueError", "--repeat", found["died"]["file"])
+    died = next(entry["file"] for entry in report["findings"] if entry["oracle"] == "died")
+    again = fuzz(tmp_path, "faulty:ask", "--allow", "ValueError", "--repeat", died)
     assert (again.returncode, again.stdout.splitlines()[0]) == (1, "DIED: ended with status 3")
     harmless = tmp_path / "harmless"
     harmless.write_bytes(b"1")
