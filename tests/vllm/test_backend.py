@@ -216,7 +216,7 @@ def turn_lengths(driver: Driver, events: list[Event]) -> list[int]:
 
 def test_the_request_of_the_caller_is_not_made_longer(masked: Driver) -> None:
     tokens = masked.backend.tokenizer.encode_prompt(sums(5, 6))
-    asked = replace(masked._reading(0, Request(sums(5, 6), max_tokens=30)).request(), tokens=tokens)
+    asked = replace(masked._starter.reading(0, Request(sums(5, 6), max_tokens=30)).request(), tokens=tokens)
     kept = list(tokens)
     completion = masked.backend.engine.start(asked)  # type: ignore[union-attr]
     while completion.receive().result() is not None:
