@@ -17,6 +17,7 @@ from evalspan.backends.openai_http_vocabulary import (
     ServerVocabulary,
 )
 from evalspan.orchestrator.backend import BackendOptions, Tokenizer
+from evalspan.orchestrator.encoding import is_text
 from evalspan.orchestrator.errors import BackendError, ModelError
 
 __all__ = ["OpenAIHttpBackend"]
@@ -85,12 +86,11 @@ def _cards(client: HttpClient, settings: HttpSettings) -> list[dict[str, Any]]:
     data = answer.get("data") if isinstance(answer, dict) else None
     if not isinstance(data, list):
         raise ModelError(f"{settings.url}/models lists no models: is it an OpenAI-compatible server?")
-    return [card for card in data if isinstance(card, dict) and _is_text(card.get("id"))]
+    return [card for card in data if isinstance(card, dict) and _is_name(card.get("id"))]
 
 
-def _is_text(value: Any) -> bool:
-    """Whether a value of JSON is a text: a string may also hold halves of characters, which no request can say."""
-    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and is_text(value)
 
 
 def _model(cards: list[dict[str, Any]], settings: HttpSettings) -> tuple[str, dict[str, Any]]:

@@ -93,15 +93,13 @@ class HttpSettings:
         settings = cls(url, model, _key(environment, url), context_tokens=context_tokens)
         if connections is not None:
             settings = replace(settings, connections=connections)
-        settings = replace(
+        return replace(
             settings,
             connect_timeout=_number(environment, "EVALSPAN_HTTP_CONNECT_TIMEOUT", settings.connect_timeout),
             read_timeout=_number(environment, "EVALSPAN_HTTP_READ_TIMEOUT", settings.read_timeout),
             total_timeout=_number(environment, "EVALSPAN_HTTP_TOTAL_TIMEOUT", settings.total_timeout),
+            retries=_count(environment, "EVALSPAN_HTTP_RETRIES", settings.retries),
         )
-        if (variable := "EVALSPAN_HTTP_RETRIES") in environment:
-            settings = replace(settings, retries=_count(environment, variable))
-        return settings
 
 
 def _address(address: str) -> tuple[str, str | None]:
@@ -133,7 +131,9 @@ def _number(environment: Mapping[str, str], variable: str, default: float) -> fl
         raise BackendError(f"{variable} must be a number, got {environment[variable]!r}") from None
 
 
-def _count(environment: Mapping[str, str], variable: str) -> int:
+def _count(environment: Mapping[str, str], variable: str, default: int) -> int:
+    if variable not in environment:
+        return default
     value = environment[variable].strip()
     if not (value.isascii() and value.isdigit() and len(value) <= _DIGITS):
         raise BackendError(f"{variable} must be a whole number below 1000, got {value!r}")

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from evalspan.backends.openai_http_client import HttpClient, StatusError
 from evalspan.orchestrator.backend import Message, PromptText, Spelling
+from evalspan.orchestrator.encoding import is_text
 from evalspan.orchestrator.errors import BackendError, PromptError, TokenizerError
 
 __all__ = ["LlamaCppText", "LlamaServerText", "PlainText", "ServerTokens", "ServerVocabulary"]
@@ -282,8 +283,6 @@ def _string(answer: Any, key: str) -> str:
     text = answer.get(key) if isinstance(answer, dict) else None
     if not isinstance(text, str):
         raise BackendError(f"the server answers without the text {key!r} that was asked for")
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise BackendError(f"the server answers with half a character in the text {key!r}") from None
+    if not is_text(text):
+        raise BackendError(f"the server answers with half a character in the text {key!r}")
     return text

@@ -5,7 +5,12 @@ from __future__ import annotations
 from evalspan.orchestrator.backend import Tokenizer
 from evalspan.orchestrator.errors import TokenizerError
 
-__all__ = ["encode_forced", "open_character", "spell"]
+__all__ = ["encode_forced", "is_text", "open_character", "spell"]
+
+
+def is_text(string: str) -> bool:
+    """Whether UTF-8 can spell a string: one that JSON gave may hold half a character (a surrogate)."""
+    return not any("\ud800" <= char <= "\udfff" for char in string)
 
 
 def spell(tokenizer: Tokenizer, tokens: list[int]) -> bytes:

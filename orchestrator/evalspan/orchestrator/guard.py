@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from evalspan.orchestrator.matcher import Mask
+from evalspan.orchestrator.masks import Mask
 from evalspan.orchestrator.tags import TagAutomaton
 
 __all__ = ["TagGuard"]

@@ -48,18 +48,6 @@ class Kept(Generic[_Made]):
         return found[1]
 
 
-_ceilings: Kept[NDArray[np.float32]]
-
-
-def ceiling(mask: Mask, width: int) -> NDArray[np.float32]:
-    """The most that each of `width` logits may be: minus infinity where its token is forbidden, or is no token.
-
-    The smaller of the two (`numpy.fmin`) is the masked logit. It takes 3 us for 49,152 tokens; to choose by the mask
-    takes up to 100, by how often that changes. What is no number gives way to the ceiling: forbidden, it does no harm.
-    """
-    return _ceilings.of(mask, width)
-
-
 def _ceiling(mask: Mask, width: int) -> NDArray[np.float32]:
     made = np.full(width, -np.inf, dtype=np.float32)
     size = min(width, len(mask))
@@ -69,3 +57,12 @@ def _ceiling(mask: Mask, width: int) -> NDArray[np.float32]:
 
 
 _ceilings = Kept(_ceiling)
+
+
+def ceiling(mask: Mask, width: int) -> NDArray[np.float32]:
+    """The most that each of `width` logits may be: minus infinity where its token is forbidden, or is no token.
+
+    The smaller of the two (`numpy.fmin`) is the masked logit. It takes 3 us for 49,152 tokens; to choose by the mask
+    takes up to 100, by how often that changes. What is no number gives way to the ceiling: forbidden, it does no harm.
+    """
+    return _ceilings.of(mask, width)

@@ -21,15 +21,15 @@ __all__ = ["MaskWriter", "pin"]
 _PIN = 1e30
 
 
-def _bits(mask: Mask, width: int) -> NDArray[np.uint8]:
+def _bits(mask: Mask, width: int) -> NDArray[np.int32]:
     """A bit for each logit, up to the end of a word of 32."""
-    bits = np.zeros(-(-width // 32) * 4, dtype=np.uint8)
+    bits = np.zeros(-(-width // 32), dtype=np.int32)
     packed = np.packbits(mask[:width], bitorder="little")
-    bits[: len(packed)] = packed
+    bits.view(np.uint8)[: len(packed)] = packed
     # Behind the last token everything is allowed: where that is inside a word, xgrammar 0.2 on a CPU takes the first
     # forbidden bit there for one more token, which is the first of the next row.
     if width % 32:
-        bits.view(np.int32)[-1] |= np.int32(-1) << np.int32(width % 32)
+        bits[-1] |= np.int32(-1) << np.int32(width % 32)
     return bits
 
 
@@ -61,7 +61,7 @@ class MaskWriter:
         height, width = logits.shape
         bits = np.zeros((height, -(-width // 32)), dtype=np.int32)
         for row, mask in masks:
-            bits[row].view(np.uint8)[:] = self._packed.of(mask, width)
+            bits[row] = self._packed.of(mask, width)
         indices = [row for row, _ in masks]
         xgrammar.apply_token_bitmask_inplace(
             logits, torch.from_numpy(bits).to(logits.device), vocab_size=width, indices=indices

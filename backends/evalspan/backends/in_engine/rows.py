@@ -15,7 +15,7 @@ from typing import Any
 from evalspan.backends.in_engine.options import Options
 from evalspan.orchestrator.errors import DecodeError
 from evalspan.orchestrator.events import Event
-from evalspan.orchestrator.matcher import Mask
+from evalspan.orchestrator.masks import Mask
 from evalspan.orchestrator.replay import OutputReader
 
 __all__ = ["Mask", "Pin", "Request", "Row", "Rows"]

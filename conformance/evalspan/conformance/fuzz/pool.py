@@ -38,7 +38,7 @@ class Entry:
     reason: str
     has_value: bool
     """Whether the answer was a value: what comes from such an input has one more often."""
-    cost: int = 0
+    cost: int
     """The work of its answer; what comes from it takes about as much."""
 
 

@@ -6,6 +6,7 @@ import json
 import math
 from typing import Any
 
+from evalspan.orchestrator.encoding import is_text
 from evalspan.policies import EvalspanError
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "ReceiptError", "canonical", "json_path", "parse_json"]
@@ -94,6 +95,6 @@ def _checked(value: Any, path: str, depth: int) -> Any:
         return [_checked(item, json_path(path, index), depth + 1) for index, item in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         raise ReceiptError("the number is not finite", path)
-    if isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value):
+    if isinstance(value, str) and not is_text(value):
         raise ReceiptError("the text holds half a character", path)
     return value

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from evalspan.orchestrator.backend import Feed, Logits, StepEngine
-from evalspan.orchestrator.matcher import Mask
+from evalspan.orchestrator.masks import Mask
 from evalspan.orchestrator.receipts.difference import Problem
 from evalspan.orchestrator.receipts.facts import uniform_numbers
 from evalspan.orchestrator.receipts.model import LedgerRow, Receipt
